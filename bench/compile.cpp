@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "compile/compile_worker.h"
 #include "compile/nvrtc_compiler.h"
 #include "compile/search.h"
-#include "compile/compile_worker.h"
 
 namespace {
 

@@ -166,7 +166,8 @@ BENCHMARK(product)
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::gpu::gpu_worker_main();
-  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::compile::compile_worker_main();
+  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0)
+    return kw::compile::compile_worker_main();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

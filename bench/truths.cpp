@@ -121,7 +121,8 @@ std::vector<std::string> robust_tasks() {
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "worker-gpu") == 0) return kw::gpu::gpu_worker_main();
-  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0) return kw::compile::compile_worker_main();
+  if (argc == 2 && std::strcmp(argv[1], "worker-compile") == 0)
+    return kw::compile::compile_worker_main();
   Wanted wanted;
   for (const std::string_view word : std::vector<std::string_view>(argv + 1, argv + argc)) {
     if (word == "--quick") {

@@ -56,7 +56,8 @@ Result<std::vector<uint64_t>> run_on_device(const Batch& batch, ports::Device& d
   const ports::RunOutcome outcome =
       KW_TRY(device.run(image, program, std::vector<tensor::HostTensor>{in, {}}, {}));
   if (outcome.status != ports::RunStatus::Completed)
-    return input_error(std::string(ports::run_status_name(outcome.status)) + ": " + outcome.message);
+    return input_error(std::string(ports::run_status_name(outcome.status)) + ": " +
+                       outcome.message);
   if (!outcome.findings.empty())
     return input_error(std::to_string(outcome.findings.size()) +
                        " findings, the first: " + outcome.findings[0].message);

@@ -295,7 +295,8 @@ INSTANTIATE_TEST_SUITE_P(All, Approximation,
 }  // namespace kw::approx_tests
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::compile::compile_worker_main();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile")
+    return kw::compile::compile_worker_main();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

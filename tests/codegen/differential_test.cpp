@@ -171,7 +171,8 @@ INSTANTIATE_TEST_SUITE_P(Gate, References, testing::ValuesIn(references()),
 }  // namespace kw::codegen_tests
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::compile::compile_worker_main();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile")
+    return kw::compile::compile_worker_main();
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what is known when a run is cut short stays known
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -91,8 +91,8 @@ Result<std::vector<tensor::HostTensor>> Harness::run(const std::string& module_t
   request.kernels = selection.kernels;
   const ports::CompileOutcome compiled = KW_TRY(compiler_->compile(request));
   if (compiled.failed) return input_error("does not compile:\n" + compiled.failed->log);
-  const kernel::Program program = KW_TRY(
-      kernel::instantiate(module, bindings, selection, single_run::kernel_infos(*compiled.compiled)));
+  const kernel::Program program = KW_TRY(kernel::instantiate(
+      module, bindings, selection, single_run::kernel_infos(*compiled.compiled)));
   std::vector<tensor::HostTensor> given;
   for (const kernel::Buffer& buffer : program.buffers) {
     given.emplace_back();

@@ -32,7 +32,7 @@ class Corpus : public testing::TestWithParam<const Entry*> {
 
   /// Runs one setting and checks everything that can be checked about it.
   ports::RunOutcome check(const std::string& target, const Setting& setting,
-                         const ports::RunOptions& options = {}) {
+                          const ports::RunOptions& options = {}) {
     SCOPED_TRACE(target + " " + setting.text());
     Workbench& bench = tools().virtual_bench(target);
     auto prepared = bench.prepare(module_, setting);

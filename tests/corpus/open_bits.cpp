@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "ptx/ptx_module.h"
 #include "ptx/parse.h"
+#include "ptx/ptx_module.h"
 
 namespace kw::corpus {
 namespace {

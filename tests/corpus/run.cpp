@@ -63,8 +63,8 @@ Result<Prepared> Workbench::prepare(const kernel::Module& module, const Setting&
 }
 
 Result<ports::RunOutcome> Workbench::run(const Prepared& prepared,
-                                        const std::vector<tensor::HostTensor>& inputs,
-                                        const ports::RunOptions& options) {
+                                         const std::vector<tensor::HostTensor>& inputs,
+                                         const ports::RunOptions& options) {
   return device_.run(prepared.image, prepared.program, inputs, options);
 }
 

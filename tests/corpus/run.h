@@ -35,8 +35,8 @@ class Workbench {
   Result<Prepared> prepare(const kernel::Module& module, const Setting& setting);
   /// Outputs come back parallel to the program's buffers.
   Result<ports::RunOutcome> run(const Prepared& prepared,
-                               const std::vector<tensor::HostTensor>& inputs,
-                               const ports::RunOptions& options = {});
+                                const std::vector<tensor::HostTensor>& inputs,
+                                const ports::RunOptions& options = {});
 
  private:
   struct Image {

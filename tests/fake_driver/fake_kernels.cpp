@@ -74,7 +74,7 @@ CuResult hash_jobs(const Launch& launch) {
   for (unsigned i = 0; i < launch.grid[1]; ++i) {
     const uint64_t* j = job(launch, i);
     out[i] += ports::audit_hash({reinterpret_cast<const std::byte*>(j[0]), j[2]},
-                               launch.param<uint64_t>(1));
+                                launch.param<uint64_t>(1));
   }
   return cuda::kSuccess;
 }

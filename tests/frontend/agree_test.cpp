@@ -84,7 +84,7 @@ TEST_P(TorchAgrees, OnEveryOutput) {
   ASSERT_FALSE(testing::Test::HasFailure());
   truth::Interpreter interpreter;
   const auto checked = verification::cross_check_task(prepared.task, prepared.dims, prepared.inputs,
-                                                interpreter, *process());
+                                                      interpreter, *process());
   ASSERT_TRUE(checked) << checked.error().message;
   EXPECT_EQ(checked->outcome.kind, torch_worker::TorchKind::Ok)
       << torch_worker::outcome_text(checked->outcome) << "\n"
@@ -103,7 +103,8 @@ TEST_P(TorchExports, TheSameGraph) {
   const auto answer = torch_worker::export_graph(*process(), *call, {}, 120);
   if (answer.outcome.kind == torch_worker::TorchKind::Unsupported)
     GTEST_SKIP() << torch_worker::outcome_text(answer.outcome);
-  ASSERT_EQ(answer.outcome.kind, torch_worker::TorchKind::Ok) << torch_worker::outcome_text(answer.outcome);
+  ASSERT_EQ(answer.outcome.kind, torch_worker::TorchKind::Ok)
+      << torch_worker::outcome_text(answer.outcome);
   frontend::Exported exported;
   exported.name = "exported";
   exported.graph = answer.body["graph"];
@@ -141,7 +142,7 @@ TEST_P(TorchAgreesBackward, OnEveryGradient) {
   truth::Interpreter interpreter;
   const auto report =
       verification::cross_check_reference(*task, {verification::CrossCheckMode::Always, "test", ""},
-                                    verification::cross_check_torch(interpreter, *process()));
+                                          verification::cross_check_torch(interpreter, *process()));
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->state, verification::CrossCheckState::Agrees) << report->text();
 }

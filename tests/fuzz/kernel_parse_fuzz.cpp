@@ -21,8 +21,8 @@
 
 namespace {
 
-using kw::kernel::Bindings;
 using kw::cuda_source::Diagnostic;
+using kw::kernel::Bindings;
 using kw::kernel::Group;
 using kw::kernel::InjectionPoint;
 using kw::kernel::KernelInfo;

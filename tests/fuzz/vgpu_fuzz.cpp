@@ -27,11 +27,11 @@
 
 namespace {
 
-using kw::ports::RunOptions;
-using kw::ports::RunOutcome;
 using kw::kernel::Buffer;
 using kw::kernel::Launch;
 using kw::kernel::Program;
+using kw::ports::RunOptions;
+using kw::ports::RunOutcome;
 using kw::tensor::DType;
 
 constexpr double kMaxCpuSeconds = 30;  // of one run; a normal one takes milliseconds

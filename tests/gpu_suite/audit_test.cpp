@@ -10,8 +10,8 @@
 namespace kw::gpu_suite {
 namespace {
 
-using ports::RunStatus;
 using kernel::Role;
+using ports::RunStatus;
 using tensor::DType;
 
 /// Additions over the same buffers with different numbers.

@@ -9,8 +9,8 @@
 namespace kw::gpu_suite {
 namespace {
 
-using ports::RunStatus;
 using kernel::Role;
+using ports::RunStatus;
 
 class Fault : public Suite {
  protected:

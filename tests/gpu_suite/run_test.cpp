@@ -5,9 +5,9 @@
 namespace kw::gpu_suite {
 namespace {
 
-using ports::RunStatus;
 using kernel::Fill;
 using kernel::Role;
+using ports::RunStatus;
 using tensor::DType;
 
 class Run : public Suite {};

@@ -20,7 +20,7 @@ class Suite : public ::testing::Test {
   gpu::GpuDevice& device() { return *shared(); }
   ports::ImageId load(const char* ptx = kKernels);
   ports::RunOutcome run(const Case& test, const ports::RunOptions& options = {},
-                       const char* ptx = kKernels);
+                        const char* ptx = kKernels);
   /// A sound vector addition: shows that the device still works.
   void expect_healthy();
 

@@ -7,8 +7,8 @@
 namespace kw::gpu_suite {
 namespace {
 
-using ports::RunStatus;
 using kernel::Role;
+using ports::RunStatus;
 
 // The fake's kernels share the machine with everything else that runs on it.
 #ifdef KW_FAKE_DRIVER
@@ -30,7 +30,7 @@ double median(std::vector<double> samples) {
 class Timing : public Suite {
  protected:
   ports::TimeOutcome time(const std::vector<const Case*>& cases,
-                         const ports::TimeProtocol& protocol) {
+                          const ports::TimeProtocol& protocol) {
     std::vector<ports::TimedProgram> programs;
     for (const Case* test : cases) programs.push_back({load(), &test->program, {&test->inputs}});
     auto outcome = device().time(programs, protocol);

@@ -13,7 +13,8 @@ Carried::Carried(const std::string& suite)
   auto opened = task_formats::open_suite(suite, folder_);
   KW_CHECK(opened.has_value(), "carried suites can be opened");
   suite_ = std::move(opened).value();
-  KW_CHECK(task_formats::write_carried(suite, folder_).has_value(), "temporary files can be written");
+  KW_CHECK(task_formats::write_carried(suite, folder_).has_value(),
+           "temporary files can be written");
 }
 
 Carried::~Carried() {

@@ -22,7 +22,8 @@ torch_worker::TorchProcess& torch() {
 class TorchSuites : public testing::TestWithParam<std::string> {};
 
 TEST_P(TorchSuites, AgreeWithPyTorch) {
-  if (torch_worker::find_torch_python().path.empty()) GTEST_SKIP() << "no Python with torch was found";
+  if (torch_worker::find_torch_python().path.empty())
+    GTEST_SKIP() << "no Python with torch was found";
   truth::Interpreter oracle;
   const verification::CrossCheckTorch tools = verification::cross_check_torch(oracle, torch());
   const size_t step = os::env("KW_TORCH_ALL").empty() ? 16 : 1;
@@ -33,8 +34,8 @@ TEST_P(TorchSuites, AgreeWithPyTorch) {
     SCOPED_TRACE(row.name);
     const auto task = task_formats::load_task(row.path);
     ASSERT_TRUE(task) << task.error().message;
-    const auto report =
-        verification::cross_check_reference(*task, {verification::CrossCheckMode::Always, "test", ""}, tools);
+    const auto report = verification::cross_check_reference(
+        *task, {verification::CrossCheckMode::Always, "test", ""}, tools);
     EXPECT_TRUE(report) << report.error().message;
     if (!report) continue;
     EXPECT_EQ(report->state, verification::CrossCheckState::Agrees) << report->text();

@@ -12,9 +12,9 @@
 namespace kw::timing {
 namespace {
 
-using torch_worker::TorchKind;
 using tensor::DType;
 using tensor::HostTensor;
+using torch_worker::TorchKind;
 
 constexpr int64_t kCount = 1 << 20;
 

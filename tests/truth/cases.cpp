@@ -15,8 +15,8 @@ namespace {
 using graph::NodeId;
 using graph::Op;
 using graph::Operand;
-using truth::TestGraph;
 using tensor::DType;
+using truth::TestGraph;
 
 NodeId wide(TestGraph& g, NodeId x) { return g.builder.cast(x, DType::Fp32); }
 NodeId back(TestGraph& g, NodeId y, NodeId x) { return g.builder.cast(y, g.builder[x].dtype); }

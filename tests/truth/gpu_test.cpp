@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "cases.h"
-#include "compile/select.h"
 #include "compile/compile_worker.h"
+#include "compile/select.h"
 #include "gpu/gpu_device.h"
 #include "gpu/gpu_worker.h"
 #include "truth_gpu/gpu_oracle.h"
@@ -14,9 +14,9 @@
 namespace kw::truth_tests {
 namespace {
 
-using truth_gpu::GpuOracle;
 using tensor::DType;
 using tensor::Family;
+using truth_gpu::GpuOracle;
 
 ports::Compiler* compiler() {
   static const auto opened = compile::select_compiler();

@@ -7,11 +7,11 @@
 #include <filesystem>
 
 #include "cases.h"
-#include "compile/select.h"
 #include "compile/compile_worker.h"
+#include "compile/select.h"
 #include "gate/families.h"
-#include "truth_gpu/gpu_oracle.h"
 #include "reference/load_reference.h"
+#include "truth_gpu/gpu_oracle.h"
 #include "vgpu/virtual_gpu.h"
 
 namespace kw::truth_tests {

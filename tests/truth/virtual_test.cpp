@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "cases.h"
-#include "compile/select.h"
 #include "compile/compile_worker.h"
+#include "compile/select.h"
 #include "truth/random_graph.h"
 #include "truth_gpu/gpu_oracle.h"
 #include "vgpu/virtual_gpu.h"
@@ -14,9 +14,9 @@ namespace kw::truth_tests {
 namespace {
 
 using ports::Truth;
-using truth_gpu::GpuOracle;
 using tensor::DType;
 using tensor::Family;
+using truth_gpu::GpuOracle;
 
 // One compiler for all: its caches are worth keeping.
 ports::Compiler* compiler() {
@@ -125,8 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Mixes, GpuOracleRandom,
                          testing::Values(truth::RandomGraph::Mix::Plain,
                                          truth::RandomGraph::Mix::Sliding),
                          [](const auto& mix) {
-                           return mix.param == truth::RandomGraph::Mix::Plain ? "Plain"
-                                                                               : "Sliding";
+                           return mix.param == truth::RandomGraph::Mix::Plain ? "Plain" : "Sliding";
                          });
 
 TEST(GpuOracle, LeavesSmallTruthsAndLostDevicesToTheCpu) {

@@ -33,7 +33,7 @@ TEST_P(Imposters, AreStoppedBySomeCell) {
   auto plan = gate::plan_shapes(task, limits);
   ASSERT_TRUE(plan) << plan.error().message;
   auto pool = gate::Pool::make(task, oracle, std::move(plan).value(), {},
-                                 [&]() -> Result<uint64_t> { return ++seed; });
+                               [&]() -> Result<uint64_t> { return ++seed; });
   ASSERT_TRUE(pool) << pool.error().message;
   const auto report = gate::kill_rate(*pool, oracle);
   ASSERT_TRUE(report) << report.error().message;

@@ -392,7 +392,8 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Gate, testing::ValuesIn(cases()),
 
 // NVRTC compiles in a worker process, which is this program again.
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "worker-compile") return kw::compile::compile_worker_main();
+  if (argc > 1 && std::string(argv[1]) == "worker-compile")
+    return kw::compile::compile_worker_main();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -8,11 +8,11 @@
 #include <new>
 #include <string>
 
+#include "clib/bound_kernel.h"
 #include "clib/job.h"
 #include "clib/kernel.h"
 #include "clib/kernelwright.h"
 #include "clib/own_workers.h"
-#include "clib/bound_kernel.h"
 #include "commands/io.h"
 #include "core/json.h"
 #include "core/result.h"

@@ -17,8 +17,8 @@
 #include "clib/shared_context.h"
 #include "core/json_writer.h"
 #include "cuda/launch.h"
-#include "cuda/storage_layout.h"
 #include "cuda/run_program.h"
+#include "cuda/storage_layout.h"
 #include "os/memory.h"
 
 namespace kw::clib {
@@ -56,8 +56,8 @@ Status settle_empty(kernel::Program& program) {
   if (nothing) program.launches.clear();
   for (const Buffer& buffer : program.buffers) {
     if (nothing || buffer.role == Role::Scratch || !buffer.present || !is_empty(buffer)) continue;
-    return input_error(
-        fmt::format("'{}' has no elements; pass a tensor with at least one element", buffer.name));
+    return input_error("'{}' has no elements; pass a tensor with at least one element",
+                       buffer.name);
   }
   return Done{};
 }
@@ -183,14 +183,12 @@ LaunchPlan::LaunchPlan(kernel::Program program, const ports::DeviceInfo& device,
 Status LaunchPlan::check(std::span<const kw_tensor* const> tensors, bool needs_scratch) const {
   const std::vector<Buffer>& buffers = program_.buffers;
   if (tensors.size() != buffers.size()) {
-    return input_error(
-        fmt::format("{} tensors were given for {} buffers", tensors.size(), buffers.size()));
+    return input_error("{} tensors were given for {} buffers", tensors.size(), buffers.size());
   }
   for (size_t i = 0; i < buffers.size(); ++i) {
     const bool scratch = buffers[i].role == Role::Scratch;
     if (!buffers[i].present || (scratch && (!needs_scratch || buffers[i].bytes == 0))) continue;
-    if (tensors[i] == nullptr)
-      return input_error(fmt::format("'{}' was not given", buffers[i].name));
+    if (tensors[i] == nullptr) return input_error("'{}' was not given", buffers[i].name);
     KW_TRY(scratch ? check_scratch(buffers[i], *tensors[i], place_)
                    : check_tensor(buffers[i], *tensors[i], place_));
   }

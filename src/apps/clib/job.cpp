@@ -1,7 +1,5 @@
 #include "clib/job.h"
 
-#include <fmt/core.h>
-
 #include <chrono>
 #include <exception>
 #include <new>
@@ -41,8 +39,7 @@ Result<std::shared_ptr<Job>> Job::start(const std::string& command, const std::s
     std::vector<std::string> names;
     for (const options::Command& one : options::commands())
       if (is_job(one)) names.emplace_back(one.name);
-    return input_error(
-        fmt::format("there is no command '{}'{}", command, did_you_mean(command, names)));
+    return input_error("there is no command '{}'{}", command, did_you_mean(command, names));
   }
   const Json given = KW_TRY(Json::parse(options));
   std::shared_ptr<Job> job(new Job(*found, KW_TRY(command_line_of(*found, given))));

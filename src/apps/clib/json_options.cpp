@@ -21,8 +21,8 @@ Result<std::string> word_of(const std::string& key, const Json& value) {
   if (value.is_string()) return value.as_string();
   if (value.is_int()) return fmt::format("{}", value.as_int());
   if (value.is_number()) return fmt::format("{}", value.as_double());
-  return input_error(
-      fmt::format("option '{}': {} is neither text nor a number", key, value.dump().substr(0, 80)));
+  return input_error("option '{}': {} is neither text nor a number", key,
+                     value.dump().substr(0, 80));
 }
 
 bool takes_one(const options::Command& command, const std::string& name) {

@@ -102,8 +102,8 @@ Status Kernel::infer_strides(const Json& request, binding::BindingRequest& names
   }
   for (const std::string& dim : dims) {
     if (names.dims.count(dim) != 0) continue;
-    return input_error(fmt::format(
-        "dim {} of the kernel does not follow from the tensors' shapes; pass it by name", dim));
+    return input_error(
+        "dim {} of the kernel does not follow from the tensors' shapes; pass it by name", dim);
   }
   return Done{};
 }
@@ -119,8 +119,7 @@ Result<binding::BindingRequest> Kernel::names(const Json& request) const {
   for (const auto& [name, value] : inferred) {
     const auto [said, fresh] = names.dims.emplace(name, value);
     if (!fresh && said->second != value)
-      return input_error(
-          fmt::format("{} is {} by the shapes, but {} was given", name, value, said->second));
+      return input_error("{} is {} by the shapes, but {} was given", name, value, said->second);
   }
   KW_TRY(infer_strides(request, names));
   return names;
@@ -151,7 +150,7 @@ Result<std::unique_ptr<LaunchPlan>> Kernel::plan(const Json& request, std::strin
   const std::lock_guard lock(mutex_);
   const std::string& where = request["device"].as_string();
   if (where != "cuda" && where != "virtual")
-    return input_error(fmt::format("'{}' is neither cuda nor virtual", where));
+    return input_error("'{}' is neither cuda nor virtual", where);
   const bool cuda = where == "cuda";
   const int ordinal = static_cast<int>(request["ordinal"].as_int());
   std::shared_ptr<ports::Device> device;

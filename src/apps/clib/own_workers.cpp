@@ -1,8 +1,6 @@
 #include "clib/own_workers.h"
 
 #include <dlfcn.h>
-#include <fmt/core.h>
-
 #include <string>
 
 #include "clib/kernelwright.h"
@@ -27,8 +25,8 @@ std::string folder_of_library() {
 
 Status check_program(const std::string& program) {
   if (!os::exists(program)) {
-    return environment_error(
-        fmt::format("the workers' program {} is missing; it belongs beside the library", program));
+    return environment_error("the workers' program {} is missing; it belongs beside the library",
+                             program);
   }
   os::ProcessLimits limits;
   limits.timeout_seconds = kAnswerSeconds;
@@ -36,9 +34,9 @@ Status check_program(const std::string& program) {
   const Result<Json> answer = Json::parse(said.out);
   const std::string version = answer ? (*answer)["kernelwright"].as_string() : "";
   if (version == commands::version()) return Done{};
-  return environment_error(
-      fmt::format("the library is kernelwright {}, but {} is {}; install them together",
-                  commands::version(), program, version.empty() ? "none" : "version " + version));
+  return environment_error("the library is kernelwright {}, but {} is {}; install them together",
+                           commands::version(), program,
+                           version.empty() ? "none" : "version " + version);
 }
 
 Status look_for_workers() {

@@ -64,8 +64,8 @@ Status check_place(const Buffer& buffer, const kw_tensor& given, const TensorPla
   const bool on_cuda = (given.device_type == kCuda && given.device_id == place.ordinal) || managed;
   const bool on_cpu = given.device_type == kCpu || given.device_type == kPinned;
   if (place.cuda ? on_cuda : on_cpu) return Done{};
-  return input_error(fmt::format("'{}' is on {}, but this call runs on {}; move it there first",
-                                 buffer.name, place_text(given), place.text()));
+  return input_error("'{}' is on {}, but this call runs on {}; move it there first", buffer.name,
+                     place_text(given), place.text());
 }
 
 Status check_strides(const Buffer& buffer, const kw_tensor& given) {
@@ -80,12 +80,10 @@ Status check_strides(const Buffer& buffer, const kw_tensor& given) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] <= 1 || has[i] == wanted[i]) continue;
     if (!buffer.strides.empty())
-      return input_error(fmt::format("'{}' has strides {}, but the kernel needs {}", buffer.name,
-                                     list_text(has), list_text(wanted)));
-    return input_error(
-        fmt::format("'{}' is not contiguous: shape {} with strides {}; pass "
-                    "{}.contiguous()",
-                    buffer.name, list_text(shape), list_text(has), buffer.name));
+      return input_error("'{}' has strides {}, but the kernel needs {}", buffer.name,
+                         list_text(has), list_text(wanted));
+    return input_error("'{}' is not contiguous: shape {} with strides {}; pass {}.contiguous()",
+                       buffer.name, list_text(shape), list_text(has), buffer.name);
   }
   return Done{};
 }
@@ -95,9 +93,9 @@ Status check_alignment(const Buffer& buffer, const kw_tensor& given) {
   const auto align = static_cast<uintptr_t>(std::max<int64_t>(buffer.align, 1));
   if (buffer.bytes == 0 || address % align == 0) return Done{};
   return input_error(
-      fmt::format("'{}' begins at an address that is not a multiple of {} bytes, as the kernel "
-                  "needs; pass a copy of it",
-                  buffer.name, buffer.align));
+      "'{}' begins at an address that is not a multiple of {} bytes, as the kernel needs; pass a "
+      "copy of it",
+      buffer.name, buffer.align);
 }
 
 }  // namespace
@@ -107,17 +105,17 @@ std::string TensorPlace::text() const { return cuda ? fmt::format("cuda:{}", ord
 Status check_tensor(const Buffer& buffer, const kw_tensor& given, const TensorPlace& place) {
   KW_TRY(check_place(buffer, given, place));
   if (const std::string type = type_text(given); type != tensor::dtype_name(buffer.dtype)) {
-    return input_error(fmt::format("'{}' is {}, but the kernel needs {}", buffer.name, type,
-                                   tensor::dtype_name(buffer.dtype)));
+    return input_error("'{}' is {}, but the kernel needs {}", buffer.name, type,
+                       tensor::dtype_name(buffer.dtype));
   }
   const std::vector<int64_t> shape(given.shape, given.shape + std::max(given.ndim, 0));
   if (shape != buffer.shape) {
-    return input_error(fmt::format("'{}' has shape {}, but the kernel needs {}", buffer.name,
-                                   list_text(shape), list_text(buffer.shape)));
+    return input_error("'{}' has shape {}, but the kernel needs {}", buffer.name, list_text(shape),
+                       list_text(buffer.shape));
   }
   KW_TRY(check_strides(buffer, given));
   if (buffer.bytes > 0 && given.data == nullptr)
-    return input_error(fmt::format("'{}' has a null data pointer", buffer.name));
+    return input_error("'{}' has a null data pointer", buffer.name);
   return place.cuda ? check_alignment(buffer, given) : Status(Done{});
 }
 
@@ -126,8 +124,8 @@ Status check_scratch(const Buffer& buffer, const kw_tensor& given, const TensorP
   int64_t bytes = (int64_t{given.type_bits} * given.type_lanes + 7) / 8;
   for (int i = 0; i < given.ndim; ++i) bytes *= given.shape[i];
   if (bytes < buffer.bytes) {
-    return input_error(fmt::format("scratch '{}' has {} bytes, but the kernel needs {}",
-                                   buffer.name, bytes, buffer.bytes));
+    return input_error("scratch '{}' has {} bytes, but the kernel needs {}", buffer.name, bytes,
+                       buffer.bytes);
   }
   return check_alignment(buffer, given);
 }

@@ -4,8 +4,6 @@
 // that is not a module is imported or recorded first, which needs the task and a device. Without a
 // GPU, bench gives an estimate and says that it is one; compare and calibrate are errors. This file
 // only turns options into requests and reports into text and exit codes.
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "binding/load.h"
@@ -38,9 +36,9 @@ Status read_versus(const Args& args, timing::BenchRequest& request) {
                  (name.starts_with("py:") && name.size() > 3)) {
         request.torch_modes.push_back(name);
       } else {
-        return input_error(fmt::format(
+        return input_error(
             "--versus: '{}' is neither a .cu file, nor py:module.function, nor one of {}{}", name,
-            join(modes, ", "), did_you_mean(name, modes)));
+            join(modes, ", "), did_you_mean(name, modes));
       }
     }
   }
@@ -157,8 +155,8 @@ Result<int> calibrate_command(const Args& args, Io& io) {
     return environment_error("calibrate needs a GPU: " + machine->no_gpu());
   io.progress("measuring bandwidths and peaks");
   const timing::BenchTools& tools = machine->tools();
-  const auto report = KW_TRY(timing::calibration_of(tools.verify.gpu->info(), tools.calibrate,
-                                                    timing::Freshness::New));
+  const auto report = KW_TRY(
+      timing::calibration_of(tools.verify.gpu->info(), tools.calibrate, timing::Freshness::New));
   io.print(calibration_text(report));
   Json json = record::to_json(report.calibration);
   json.set("path", report.path);

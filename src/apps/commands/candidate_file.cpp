@@ -1,7 +1,5 @@
 #include "commands/candidate_file.h"
 
-#include <fmt/core.h>
-
 #include <filesystem>
 
 #include "commands/values.h"
@@ -17,12 +15,11 @@ bool needs_reading(const std::string& path, const std::string& text) {
 Result<std::vector<std::string>> include_folders(const Args& args) {
   std::vector<std::string> folders = args.all("--include");
   for (const std::string& folder : folders) {
-    if (!os::is_directory(folder))
-      return input_error(fmt::format("--include: there is no folder {}", folder));
+    if (!os::is_directory(folder)) return input_error("--include: there is no folder {}", folder);
   }
   if (const std::string cutlass = os::env("KW_CUTLASS"); !cutlass.empty()) {
     if (!cutlass.starts_with("/"))
-      return input_error(fmt::format("$KW_CUTLASS is '{}'; it must be an absolute path", cutlass));
+      return input_error("$KW_CUTLASS is '{}'; it must be an absolute path", cutlass);
     for (const char* part : {"", "/include", "/tools/util/include"}) {
       if (os::is_directory(cutlass + part)) folders.push_back(cutlass + part);
     }

@@ -124,8 +124,8 @@ Result<std::vector<const Method*>> named(const std::string& word) {
   std::vector<std::string> names = catalog::ids();
   for (const Method& method : catalog::methods())
     names.push_back(method.id.substr(method.id.find('.') + 1));
-  return input_error(fmt::format("there is no method '{}'{}; 'kernelwright catalog' lists all",
-                                 word, did_you_mean(word, names)));
+  return input_error("there is no method '{}'{}; 'kernelwright catalog' lists all", word,
+                     did_you_mean(word, names));
 }
 
 }  // namespace

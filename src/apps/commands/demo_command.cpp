@@ -5,8 +5,8 @@
 
 #include "binding/load.h"
 #include "commands/command.h"
-#include "commands/synthesize_text.h"
 #include "commands/run_text.h"
+#include "commands/synthesize_text.h"
 #include "kBugText.inc"
 #include "kReferenceText.inc"
 #include "machine/devices.h"

@@ -85,9 +85,9 @@ std::string report_text(const DoctorReport& report, bool looked, const report::S
 Result<int> has_tool(const std::string& name, Io& io) {
   const auto tool = machine::examine_one(name);
   if (!tool) {
-    return input_error(fmt::format("--has: unknown tool '{}'{}; known tools: {}", name,
-                                   did_you_mean(name, machine::tool_names()),
-                                   join(machine::tool_names(), ", ")));
+    return input_error("--has: unknown tool '{}'{}; known tools: {}", name,
+                       did_you_mean(name, machine::tool_names()),
+                       join(machine::tool_names(), ", "));
   }
   const bool there = tool->state != ToolState::Missing;
   io.print(fmt::format("{}: {}\n", name, there ? tool->version + " " + tool->path : "missing"));

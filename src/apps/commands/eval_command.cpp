@@ -60,8 +60,8 @@ Result<std::string> results_folder(const Args& args) {
     return !name.starts_with(prefix) || name.size() != prefix.size() + 15;
   });
   if (names.empty()) {
-    return input_error(fmt::format("there is nothing to resume in '{}'; name a folder with --out",
-                                   evaluations_folder()));
+    return input_error("there is nothing to resume in '{}'; name a folder with --out",
+                       evaluations_folder());
   }
   return evaluations_folder() + "/" + names.back();
 }

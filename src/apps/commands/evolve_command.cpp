@@ -4,8 +4,6 @@
 // first, so that differences come from the features and not from chance.
 // Four separate commands would be shorter each, but would share most options. The cost: a resumed
 // run accepts only some options again, and the others are refused instead of ignored.
-#include <fmt/core.h>
-
 #include <array>
 
 #include "commands/command.h"
@@ -91,8 +89,8 @@ Result<int> resume_evolution(const Args& args, Io& io) {
   again.ensemble = KW_TRY(ensemble_option(args));
   if (args.given("--generations")) again.generations = args.integer("--generations");
   if (again.generations && *again.generations < 1)
-    return input_error(fmt::format("--generations: '{}' is not a whole number from 1 to 1000000",
-                                   args.one("--generations")));
+    return input_error("--generations: '{}' is not a whole number from 1 to 1000000",
+                       args.one("--generations"));
   request.evolve = again;
   KW_TRY(continue_options(args, request));
   const auto report = KW_TRY(resume_run(request, io));

@@ -19,7 +19,7 @@ Result<reference::ImportReport> import_file(const Args& args) {
   options.zero_outputs = args.has("--zero-outputs");
   options.dims = KW_TRY(binding_options(args)).dims;
   const std::string& path = args.positionals.front();
-  if (!os::exists(path)) return input_error(fmt::format("{}: no such file", path));
+  if (!os::exists(path)) return input_error("{}: no such file", path);
   return reference::import_module(path, options);
 }
 

@@ -179,22 +179,21 @@ std::string models_lines(const workflows::RunView& view) {
 }  // namespace
 
 std::string runs_text(const std::vector<store::RunRow>& runs, const Style& style) {
-  Table table({"run", "task", "status", ">best", ">speedup", ">passed", ">tried", ">seconds",
-               ">size"});
+  Table table(
+      {"run", "task", "status", ">best", ">speedup", ">passed", ">tried", ">seconds", ">size"});
   for (const store::RunRow& run : runs) {
-    table.add({printable(run.id), printable(run.name),
-               status_text(run.status, style), speed_text(run), optional_text(run.speedup),
-               std::to_string(run.passed), std::to_string(run.candidates),
-               fmt::format("{:.1f}", run.seconds), human_bytes(static_cast<uint64_t>(run.bytes))});
+    table.add({printable(run.id), printable(run.name), status_text(run.status, style),
+               speed_text(run), optional_text(run.speedup), std::to_string(run.passed),
+               std::to_string(run.candidates), fmt::format("{:.1f}", run.seconds),
+               human_bytes(static_cast<uint64_t>(run.bytes))});
   }
   return table.text(style, 0);
 }
 
 std::string inspect_text(const workflows::RunView& view, size_t most, bool events,
                          const Style& style) {
-  std::string text =
-      fmt::format("{}  {}  {}\n", printable(view.run.id), printable(view.run.name),
-                  status_text(view.run.status, style));
+  std::string text = fmt::format("{}  {}  {}\n", printable(view.run.id), printable(view.run.name),
+                                 status_text(view.run.status, style));
   text += line("when", sessions_text(view)) + line("folder", view.run.folder);
   text += line("asked", join({view.run.target, view.run.proposer}, " "));
   text += line("prompt", std::string(trim(view.prompt)));
@@ -204,8 +203,7 @@ std::string inspect_text(const workflows::RunView& view, size_t most, bool event
   text += line("best", result_text(view)) + line("kernel", view.kernel_path);
   text += line("candidates", counts_text(view)) + models_lines(view);
   for (const std::string& what : view.damage) {
-    text += "  " + report::paint(style, Paint::Error, "damaged") + "    " +
-            printable(what) + "\n";
+    text += "  " + report::paint(style, Paint::Error, "damaged") + "    " + printable(what) + "\n";
   }
   text += candidates_table(view, most, style);
   if (events) text += events_text(view);
@@ -216,10 +214,9 @@ std::string candidate_text(const workflows::CandidateView& view, const Style& st
   const record::Candidate& one = view.candidate;
   std::string verdict = view.verdict["verdict"].as_string();
   if (verdict.empty()) verdict = "not judged";
-  std::string text =
-      fmt::format("{}  {}\n", one.id,
-                  report::paint(style, verdict == "passed" ? Paint::Good : Paint::Warning,
-                                printable(verdict)));
+  std::string text = fmt::format(
+      "{}  {}\n", one.id,
+      report::paint(style, verdict == "passed" ? Paint::Good : Paint::Warning, printable(verdict)));
   text += line("from", one.proposer) + line("what", one.origin);
   text += line("tunables", task::dims_text(one.tunes)) + line("parents", join(one.parents, " "));
   text += line("added", fmt::format("after {:.3f} s", one.when));
@@ -237,9 +234,8 @@ std::string diff_text(const workflows::RunDiff& diff, const Style& style) {
   if (diff.same()) return "the two runs have the same request and the same result\n";
   Table table({"run", "task", "status", ">best", "passed", "tried"});
   for (const store::RunRow* run : {&diff.before, &diff.after}) {
-    table.add({printable(run->id), printable(run->name),
-               status_text(run->status, style), speed_text(*run), std::to_string(run->passed),
-               std::to_string(run->candidates)});
+    table.add({printable(run->id), printable(run->name), status_text(run->status, style),
+               speed_text(*run), std::to_string(run->passed), std::to_string(run->candidates)});
   }
   return table.text(style, 0) + differences_text("asked", diff.asked, style) +
          differences_text("result", diff.came_out, style) + coloured_diff(diff.prompt, style) +
@@ -252,8 +248,7 @@ std::string gc_text(const store::GcReport& report, bool removed, const Style& st
     text += fmt::format("{:<40} {:>10}  {}", printable(item.run.id),
                         human_bytes(static_cast<uint64_t>(item.run.bytes)), item.why);
     if (!item.problem.empty()) {
-      text += "  " + report::paint(style, Paint::Error, "kept") + ": " +
-              printable(item.problem);
+      text += "  " + report::paint(style, Paint::Error, "kept") + ": " + printable(item.problem);
     }
     text += "\n";
   }

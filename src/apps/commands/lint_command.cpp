@@ -80,7 +80,7 @@ Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
   std::vector<reference::ReferenceRequest> references;
   for (const std::string& path : args.positionals) {
     // A file that cannot be read is a finding; a missing file is a typing mistake.
-    if (!os::exists(path)) return input_error(fmt::format("{}: no such file or folder", path));
+    if (!os::exists(path)) return input_error("{}: no such file or folder", path);
     references.push_back({path, args.one("--function"), args.all("--input"), bindings.dims});
   }
   const auto oracle = verification::open_oracle();

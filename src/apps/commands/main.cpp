@@ -20,9 +20,9 @@
 #include "core/check.h"
 #include "core/text.h"
 #include "gpu/gpu_device.h"
+#include "gpu/gpu_worker.h"
 #include "gpu/output_capture.h"
 #include "gpu/profiled_call.h"
-#include "gpu/gpu_worker.h"
 #include "host_recording/captive_worker.h"
 #include "os/files.h"
 #include "os/interrupt.h"
@@ -93,8 +93,8 @@ bool contains(const std::vector<std::string>& words, const char* word) {
 
 int unknown_command(const std::string& name, bool json) {
   Io io("", json);
-  return io.fail(input_error(fmt::format("there is no command '{}'{}; see 'kernelwright help'",
-                                         name, did_you_mean(name, options::command_names()))));
+  return io.fail(input_error("there is no command '{}'{}; see 'kernelwright help'", name,
+                             did_you_mean(name, options::command_names())));
 }
 
 int dispatch(const Command& command, const std::vector<std::string>& words) {

@@ -5,8 +5,6 @@
 // simpler, but an agent could not look at evidence and decide. The cost: each such step opens the
 // devices again, with the settings that setup stored, so that all times come from the same
 // conditions.
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "commands/command.h"
@@ -199,8 +197,8 @@ Result<std::unique_ptr<optimize::Author>> open_author(const std::string& propose
                                    [&io](const std::string& what) { io.progress(what); });
   }
   const std::vector<std::string> names = options::choices_of(*args.command->find("--proposer"));
-  return input_error(fmt::format("--proposer: '{}' is not one of {}{}", proposer, join(names, ", "),
-                                 did_you_mean(proposer, names)));
+  return input_error("--proposer: '{}' is not one of {}{}", proposer, join(names, ", "),
+                     did_you_mean(proposer, names));
 }
 
 Result<Outcome> run_all(Folder& folder, workflows::TaskTools& tools, const Args& args, Io& io) {
@@ -255,15 +253,14 @@ Result<int> optimize_command(const Args& args, Io& io) {
   const bool takes_kernel = row != std::end(kSteps) && (word == "setup" || word == "preflight");
   const size_t most = takes_kernel ? 2 : 1;
   if (args.positionals.size() > most)
-    return input_error(
-        fmt::format("'{}' was not expected{}", args.positionals[most],
-                    row == std::end(kSteps) ? did_you_mean(word, step_names()) : std::string()));
+    return input_error("'{}' was not expected{}", args.positionals[most],
+                       row == std::end(kSteps) ? did_you_mean(word, step_names()) : std::string());
   if (row != std::end(kSteps)) return finish_outcome(row->run(args, io), io);
   if (word.empty() && !args.one("--run-dir").empty() && args.one("--baseline").empty())
     return finish_outcome(go_on_alone(args, io), io);
   if (!args.one("--run-dir").empty())
-    return input_error(fmt::format("there is no step '{}'{}; see 'kernelwright help optimize'",
-                                   word, did_you_mean(word, step_names())));
+    return input_error("there is no step '{}'{}; see 'kernelwright help optimize'", word,
+                       did_you_mean(word, step_names()));
   return finish_outcome(whole_run(args, io), io);
 }
 

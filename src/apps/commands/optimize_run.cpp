@@ -6,8 +6,6 @@
 // once; the original file is kept beside it.
 #include "commands/optimize_run.h"
 
-#include <fmt/core.h>
-
 #include <filesystem>
 
 #include "commands/candidate_file.h"
@@ -60,8 +58,7 @@ Result<std::optional<double>> minimum_option(const Args& args) {
   if (noise == "auto") return std::optional<double>();
   const std::optional<double> percent = parse_double(noise);
   if (!percent || !(*percent >= 0) || *percent > 100)
-    return input_error(
-        fmt::format("--noise: '{}' is neither 'auto' nor a number of percent", noise));
+    return input_error("--noise: '{}' is neither 'auto' nor a number of percent", noise);
   return percent;
 }
 
@@ -69,8 +66,7 @@ Result<std::string> run_folder(const Args& args, const std::string& kernel) {
   const std::string out = args.one("--out");
   if (out.empty())
     return optimize::new_run_path(std::filesystem::path(absolute_path(kernel)).parent_path());
-  if (os::exists(out) && !os::is_directory(out))
-    return input_error(fmt::format("--out: {} is a file", out));
+  if (os::exists(out) && !os::is_directory(out)) return input_error("--out: {} is a file", out);
   return optimize::new_run_path(absolute_path(out));
 }
 
@@ -93,7 +89,7 @@ Result<std::string> recorded_text(const std::string& path, const Args& args,
   request.timeout_seconds = machine.timeout_seconds;
   verification::CandidateText candidate = KW_TRY(verification::read_candidate(request));
   if (candidate.refused)
-    return input_error(fmt::format("{} cannot be recorded: {}", path, candidate.refused->reason));
+    return input_error("{} cannot be recorded: {}", path, candidate.refused->reason);
   notes->insert(notes->end(), candidate.notes.begin(), candidate.notes.end());
   return candidate.text;
 }
@@ -128,7 +124,7 @@ Result<workflows::TaskToolsRequest> task_tools_request(const Args& args) {
 }
 
 Result<workflows::TaskToolsRequest> task_tools_request(const optimize::Settings& settings,
-                                                    const Args& args) {
+                                                       const Args& args) {
   auto request = read_record<workflows::TaskToolsRequest>(settings.machine);
   KW_TRY(os::check_named(settings.reference));
   request.reference = settings.reference;

@@ -7,8 +7,8 @@
 #include "evidence/profile.h"
 #include "judge/judge.h"
 #include "os/files.h"
-#include "profile/sass_text.h"
 #include "profile/profile_text.h"
+#include "profile/sass_text.h"
 #include "reference/load_reference.h"
 
 namespace kw::commands {
@@ -91,7 +91,7 @@ Result<int> finish(const Args& args, Io& io, bool plan) {
   const evidence::ProfileReport report = KW_TRY(profile(args, io, plan));
   if (!report.ok()) {
     io.print_error("it did not pass, so it was not profiled: " +
-                judge::verdict_reason(*report.verdict));
+                   judge::verdict_reason(*report.verdict));
     return io.finish(kCandidateFailed, to_json(report));
   }
   io.print(evidence_text(report));

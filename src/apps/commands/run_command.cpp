@@ -56,16 +56,16 @@ Result<int> run_command(const Args& args, Io& io) {
       KW_TRY(machine::open_device({args.one("--device"), request.target, request.timeout_seconds,
                                    [&io](const std::string& what) { io.note(what); }}));
   const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
-  const single_run::RunReport report =
-      KW_TRY(single_run::run_module(module, request, *compiler, *device,
-                                    [&io](const std::string& what) { io.progress(what); }));
+  const single_run::RunReport report = KW_TRY(single_run::run_module(
+      module, request, *compiler, *device, [&io](const std::string& what) { io.progress(what); }));
   for (const std::string& note : report.notes) io.note(note);
   io.print(run_text(report, module, io.style()));
   Json json = to_json(report, module);
   if (!folder.empty()) {
     const std::vector<std::string> written = KW_TRY(single_run::write_outputs(report, folder));
     for (const std::string& path : written) io.print("wrote " + path + "\n");
-    if (written.empty()) io.print("nothing was written to " + folder + ": the run returned no outputs\n");
+    if (written.empty())
+      io.print("nothing was written to " + folder + ": the run returned no outputs\n");
     json.set("files", json_of(written));
   }
   return io.finish(outcome_code(report), json);

@@ -78,8 +78,7 @@ std::string status_text(const ports::RunOutcome& outcome, const Style& style) {
   // The findings below give the same message, with its place.
   const bool told =
       !outcome.findings.empty() && outcome.findings.front().message == outcome.message;
-  return word + (told || outcome.message.empty() ? "" : ": " + printable(outcome.message)) +
-         "\n";
+  return word + (told || outcome.message.empty() ? "" : ": " + printable(outcome.message)) + "\n";
 }
 
 std::string ran_text(const single_run::RunReport& report) {
@@ -97,8 +96,7 @@ std::string ran_text(const single_run::RunReport& report) {
 std::string printed_text(const std::string& printed) {
   if (printed.empty()) return "";
   std::string out = "printed by the kernels:\n";
-  for (const std::string_view line : split_lines(printed))
-    out += "  | " + printable(line) + "\n";
+  for (const std::string_view line : split_lines(printed)) out += "  | " + printable(line) + "\n";
   return out;
 }
 

@@ -44,7 +44,7 @@ Result<std::optional<double>> quantity(const Args& args, const char* option,
     if (value && *value >= 0 && *value * unit.factor < 9e18)
       return std::optional(*value * unit.factor);
   }
-  return input_error(fmt::format("{}: '{}' is not of the form {}", option, text, example));
+  return input_error("{}: '{}' is not of the form {}", option, text, example);
 }
 
 Result<store::GcRequest> gc_request(const Args& args) {
@@ -79,9 +79,8 @@ Result<std::vector<store::RunRow>> chosen_runs(const Args& args) {
   constexpr std::array kStates = {"passed", "failed", "interrupted", "running", "damaged"};
   if (!status.empty() && std::find(kStates.begin(), kStates.end(), status) == kStates.end()) {
     return input_error(
-        fmt::format("--status: '{}' is not one of passed, failed, interrupted, running, "
-                    "damaged{}",
-                    status, did_you_mean(status, {kStates.begin(), kStates.end()})));
+        "--status: '{}' is not one of passed, failed, interrupted, running, damaged{}", status,
+        did_you_mean(status, {kStates.begin(), kStates.end()}));
   }
   std::erase_if(runs,
                 [&](const store::RunRow& run) { return !status.empty() && run.status != status; });

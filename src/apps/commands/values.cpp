@@ -1,7 +1,5 @@
 #include "commands/values.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "binding/load.h"
@@ -17,8 +15,7 @@ Status put(const std::string& option, const std::string& name, int64_t value,
            std::map<std::string, int64_t>* into) {
   const auto [old, fresh] = into->emplace(name, value);
   if (fresh || old->second == value) return Done{};
-  return input_error(
-      fmt::format("{} {} is given as {} and as {}", option, name, old->second, value));
+  return input_error("{} {} is given as {} and as {}", option, name, old->second, value);
 }
 
 Status integers(const Args& args, const std::string& option, std::map<std::string, int64_t>* into) {
@@ -26,8 +23,7 @@ Status integers(const Args& args, const std::string& option, std::map<std::strin
     const auto [name, value] = KW_TRY(parse_assignment(option, text));
     const auto number = parse_int(value);
     if (!number)
-      return input_error(
-          fmt::format("{} {}: '{}' is not a whole number of 64 bits", option, name, value));
+      return input_error("{} {}: '{}' is not a whole number of 64 bits", option, name, value);
     KW_TRY(put(option, name, *number, into));
   }
   return Done{};
@@ -42,8 +38,7 @@ Status dims_object(const Args& args, std::map<std::string, int64_t>* into) {
     return input_error("--dims needs a JSON object such as {\"B\": 4096, \"D\": 1024}");
   for (const auto& [name, value] : json->members()) {
     if (!value.is_int()) {
-      return input_error(
-          fmt::format("--dims: \"{}\" is {}, not a whole number of 64 bits", name, value.dump()));
+      return input_error("--dims: \"{}\" is {}, not a whole number of 64 bits", name, value.dump());
     }
     KW_TRY(put("--dim", name, value.as_int(), into));
   }
@@ -56,7 +51,7 @@ Result<std::pair<std::string, std::string>> parse_assignment(const std::string& 
                                                              const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-    return input_error(fmt::format("{} needs NAME=VALUE, not '{}'", option, text));
+    return input_error("{} needs NAME=VALUE, not '{}'", option, text);
   }
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
@@ -116,8 +111,8 @@ Status check_given_again(const Args& args) {
   for (const std::string& name : said) {
     if (name != "--resume" && std::ranges::find(may, name) == may.end())
       return input_error(
-          fmt::format("{} cannot be changed when a run continues; with --resume you can give: {}",
-                      name, join(may, ", ")));
+          "{} cannot be changed when a run continues; with --resume you can give: {}", name,
+          join(may, ", "));
   }
   return Done{};
 }

@@ -45,8 +45,8 @@ std::string stages_text(const verification::VerifyReport& report, const Style& s
 
 std::string cells_text(const verification::VerifyReport& report, const Style& style) {
   if (report.gate.cells.empty()) return "";
-  Table table({"shape", "family", "why this shape", ">max z", ">rms z", ">ulps", ">elements", ">ms",
-               ""});
+  Table table(
+      {"shape", "family", "why this shape", ">max z", ">rms z", ">ulps", ">elements", ">ms", ""});
   for (const gate::CellReport& cell : report.gate.cells) {
     const std::string seed =
         report.gate.replay_seeded ? fmt::format(" (seed {})", cell.cell.seed) : "";

@@ -134,7 +134,7 @@ class HttpService {
         ::getsockname(fd, generic, &size) != 0) {
       const int problem = errno;
       if (fd >= 0) ::close(fd);
-      return environment_error(fmt::format("port {}: {}", options_.port, std::strerror(problem)));
+      return environment_error("port {}: {}", options_.port, std::strerror(problem));
     }
     if (options_.ready) options_.ready(ntohs(address.sin_port));
     return fd;

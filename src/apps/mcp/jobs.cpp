@@ -59,7 +59,7 @@ Result<std::string> Jobs::start(JobRequest request) {
   const auto open = std::count_if(order_.begin(), order_.end(),
                                   [](const auto& job) { return !ended(job->state); });
   if (static_cast<size_t>(open) >= kMostOpen)
-    return environment_error(fmt::format("{} jobs are waiting or running: too many", open));
+    return environment_error("{} jobs are waiting or running: too many", open);
   auto job = std::make_shared<Job>();
   job->handle = fmt::format("job-{}", ++made_);
   job->request = std::move(request);

@@ -17,25 +17,25 @@ constexpr double kLong = 20;
 class FakeCommands {
  public:
   Runner runner() {
-    return [this](const std::vector<std::string>& words,
-                  const Callbacks& callbacks) -> Result<Json> {
-      const int now = ++running_;
-      int most = most_;
-      while (now > most && !most_.compare_exchange_weak(most, now)) {
-      }
-      callbacks.progress("working");
-      callbacks.note("noted");
-      bool stopped = false;
-      while (words.front() == "wait" && !released_ && !(stopped = callbacks.stopped()))
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      --running_;
-      if (stopped) return environment_error("stopped");
-      if (words.front() == "crash") return Error{Blame::Bug, "killed by signal 11"};
-      return Json::object()
-          .set("ok", true)
-          .set("exit_code", 0)
-          .set("samples", Json::array().push(1));
-    };
+    return
+        [this](const std::vector<std::string>& words, const Callbacks& callbacks) -> Result<Json> {
+          const int now = ++running_;
+          int most = most_;
+          while (now > most && !most_.compare_exchange_weak(most, now)) {
+          }
+          callbacks.progress("working");
+          callbacks.note("noted");
+          bool stopped = false;
+          while (words.front() == "wait" && !released_ && !(stopped = callbacks.stopped()))
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          --running_;
+          if (stopped) return environment_error("stopped");
+          if (words.front() == "crash") return Error{Blame::Bug, "killed by signal 11"};
+          return Json::object()
+              .set("ok", true)
+              .set("exit_code", 0)
+              .set("samples", Json::array().push(1));
+        };
   }
   void release() { released_ = true; }
   int running() const { return running_; }

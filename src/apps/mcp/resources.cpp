@@ -150,7 +150,7 @@ Result<std::string> Resources::job_text(const std::string& handle) const {
   const std::optional<JobSnapshot> seen = jobs_.look(handle);
   if (!seen) return unknown("jobs/" + handle);
   if (seen->state != JobState::Done)
-    return input_error(fmt::format("{} is {}, and has no result", handle, state_name(seen->state)));
+    return input_error("{} is {}, and has no result", handle, state_name(seen->state));
   return seen->document.dump(true) + "\n";
 }
 

@@ -20,7 +20,7 @@ constexpr size_t kShortestToken = 16;
 constexpr size_t kLongestToken = 1024;
 
 Error token_error(const std::string& path, const std::string& why) {
-  return input_error(fmt::format("{}: {}", path, why));
+  return input_error("{}: {}", path, why);
 }
 
 Result<std::string> write_token(const std::string& path) {

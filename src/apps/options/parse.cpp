@@ -25,7 +25,7 @@ std::vector<std::string> option_names(const Command& command) {
 }
 
 Error usage_error(const Command& command, const std::string& what) {
-  return input_error(fmt::format("{}; see 'kernelwright help {}'", what, command.name));
+  return input_error("{}; see 'kernelwright help {}'", what, command.name);
 }
 
 bool looks_like_option(const std::string& word) {
@@ -159,7 +159,7 @@ void name_backward(Args& args) {
 
 Status check_value(const Option& option, const std::string& text) {
   const auto refused = [&](const std::string& what) {
-    return input_error(fmt::format("{}: '{}' is not a {}", option.name, text, what));
+    return input_error("{}: '{}' is not a {}", option.name, text, what);
   };
   const Type& type = option.type;
   switch (type.kind) {
@@ -186,7 +186,7 @@ Status check_value(const Option& option, const std::string& text) {
     }
     case Kind::Switch:
       if (text == "on" || text == "off") return Done{};
-      return input_error(fmt::format("{} needs on or off, not '{}'", option.name, text));
+      return input_error("{} needs on or off, not '{}'", option.name, text);
     default:
       return Done{};
   }

@@ -13,10 +13,11 @@ class Bug : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-[[noreturn]] void throw_bug(const char* file, int line, const char* condition, const std::string& why);
+[[noreturn]] void throw_bug(const char* file, int line, const char* condition,
+                            const std::string& why);
 
-#define KW_CHECK(condition, why)                                           \
-  do {                                                                     \
+#define KW_CHECK(condition, why)                                            \
+  do {                                                                      \
     if (!(condition)) ::kw::throw_bug(__FILE__, __LINE__, #condition, why); \
   } while (false)
 

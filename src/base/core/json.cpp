@@ -94,15 +94,19 @@ static Library to_library(const Json& json) {
 
 static Json from_library(const Library& in) {
   switch (in.type()) {
-    case Library::value_t::boolean: return in.get<bool>();
-    case Library::value_t::number_integer: return in.get<int64_t>();
+    case Library::value_t::boolean:
+      return in.get<bool>();
+    case Library::value_t::number_integer:
+      return in.get<int64_t>();
     case Library::value_t::number_unsigned: {
       const auto value = in.get<uint64_t>();
       if (value > static_cast<uint64_t>(INT64_MAX)) return static_cast<double>(value);
       return static_cast<int64_t>(value);
     }
-    case Library::value_t::number_float: return in.get<double>();
-    case Library::value_t::string: return in.get<std::string>();
+    case Library::value_t::number_float:
+      return in.get<double>();
+    case Library::value_t::string:
+      return in.get<std::string>();
     case Library::value_t::array: {
       Json out = Json::array();
       for (const auto& item : in) out.push(from_library(item));
@@ -113,7 +117,8 @@ static Json from_library(const Library& in) {
       for (const auto& [key, value] : in.items()) out.set(key, from_library(value));
       return out;
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

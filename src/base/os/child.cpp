@@ -158,7 +158,7 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv
                                             const ChildOptions& options) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return environment_error(fmt::format("creating a socket pair: {}", strerror(errno)));
+    return environment_error("creating a socket pair: {}", strerror(errno));
   }
   UniqueFd ours = above_standard(UniqueFd(ends[0]));
   UniqueFd theirs = above_standard(UniqueFd(ends[1]));

@@ -113,13 +113,12 @@ Result<std::string> read_file(const std::string& path, uint64_t limit) {
 Result<std::string> read_open_file(int fd, const std::string& path, uint64_t limit) {
   struct stat st {};
   if (::fstat(fd, &st) != 0) return file_error("reading", path, errno);
-  if (S_ISDIR(st.st_mode)) return input_error(fmt::format("reading {}: it is a directory", path));
-  if (!S_ISREG(st.st_mode))
-    return input_error(fmt::format("reading {}: it is not a regular file", path));
+  if (S_ISDIR(st.st_mode)) return input_error("reading {}: it is a directory", path);
+  if (!S_ISREG(st.st_mode)) return input_error("reading {}: it is not a regular file", path);
   KW_TRY(check_opened(fd, path));
   const auto too_big = [&](uint64_t size) {
-    return input_error(fmt::format("reading {}: it holds {}, more than the {} allowed", path,
-                                   human_bytes(size), human_bytes(limit)));
+    return input_error("reading {}: it holds {}, more than the {} allowed", path, human_bytes(size),
+                       human_bytes(limit));
   };
   if (static_cast<uint64_t>(st.st_size) > limit) return too_big(static_cast<uint64_t>(st.st_size));
   std::string bytes;
@@ -139,7 +138,7 @@ Status write_file(const std::string& path, std::string_view bytes, Sync sync) {
   const std::string target = resolved(path);
   struct stat st {};
   if (::stat(target.c_str(), &st) == 0) {
-    if (S_ISDIR(st.st_mode)) return input_error(fmt::format("writing {}: it is a directory", path));
+    if (S_ISDIR(st.st_mode)) return input_error("writing {}: it is a directory", path);
     if (!S_ISREG(st.st_mode))
       return write_in_place(target, bytes);  // a device or pipe is not replaced
   }
@@ -276,8 +275,7 @@ Result<std::string> worker_program() {
   const std::string named = env("KERNELWRIGHT_WORKER");
   if (named.empty()) return self_path();
   if (named.starts_with("/")) return named;
-  return input_error(
-      fmt::format("$KERNELWRIGHT_WORKER is '{}'; it must be an absolute path", named));
+  return input_error("$KERNELWRIGHT_WORKER is '{}'; it must be an absolute path", named);
 }
 
 std::string self_path() {

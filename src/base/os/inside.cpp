@@ -48,15 +48,15 @@ std::string seen_from(const std::string& folder, const std::string& path) {
 }
 
 Error leads_out(const std::string& folder, const std::string& path) {
-  return input_error(fmt::format(
-      "{}: it does not lie inside {}; what a folder names must lie in that folder", path, folder));
+  return input_error("{}: it does not lie inside {}; what a folder names must lie in that folder",
+                     path, folder);
 }
 
 Status check_words(const std::string& folder, const std::string& path) {
-  if (path.empty()) return input_error(fmt::format("{}: a path in it is empty", folder));
+  if (path.empty()) return input_error("{}: a path in it is empty", folder);
   if (path.size() > kLongestPath || has_control(path))
-    return input_error(fmt::format("{}: a path in it is too long or holds control characters: '{}'",
-                                   folder, without_controls(path)));
+    return input_error("{}: a path in it is too long or holds control characters: '{}'", folder,
+                       without_controls(path));
   return Done{};
 }
 
@@ -99,8 +99,7 @@ std::string where_it_points(const std::string& link) {
 Status check_entry(const std::string& base, const std::string& path, mode_t mode);
 
 Status check_folder(const std::string& base, const std::string& folder, int level) {
-  if (level > kMostLevels)
-    return input_error(fmt::format("{}: more than {} folders deep", folder, kMostLevels));
+  if (level > kMostLevels) return input_error("{}: more than {} folders deep", folder, kMostLevels);
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), ::closedir);
   if (!entries) return Done{};  // the function that reads the folder reports this
   while (const dirent* entry = ::readdir(entries.get())) {
@@ -121,23 +120,22 @@ Status check_entry(const std::string& base, const std::string& path, mode_t mode
   if (S_ISREG(mode)) return Done{};
   if (!S_ISLNK(mode))
     return input_error(
-        fmt::format("{} is a pipe, a socket or a device; this folder may hold files and folders "
-                    "only: remove it",
-                    without_controls(path)));
+        "{} is a pipe, a socket or a device; this folder may hold files and folders only: remove "
+        "it",
+        without_controls(path));
   const std::string real = resolved_path(path);
   if (lies_in(real.empty() ? where_it_points(path) : real, base)) return Done{};
   return input_error(
-      fmt::format("{} is a link that leads out of its folder, so nothing is read or written "
-                  "through it: remove it, or put the file itself there",
-                  without_controls(path)));
+      "{} is a link that leads out of its folder, so nothing is read or written through it: remove "
+      "it, or put the file itself there",
+      without_controls(path));
 }
 
 }  // namespace
 
 std::string opened_path(int fd) {
   char buffer[PATH_MAX];
-  const ssize_t n =
-      ::readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), buffer, sizeof(buffer));
+  const ssize_t n = ::readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), buffer, sizeof(buffer));
   return n > 0 ? std::string(buffer, static_cast<size_t>(n)) : "";
 }
 
@@ -187,8 +185,8 @@ Result<std::optional<std::string>> read_inside_if_there(const std::string& folde
   const std::string base = KW_TRY(base_of(folder));
   struct stat st {};
   if (stays_by_its_words(folder, base, path) &&
-      ::lstat(seen_from(folder, path).c_str(), &st) != 0 &&
-      (errno == ENOENT || errno == ENOTDIR) && !goes_through_link(folder, path))
+      ::lstat(seen_from(folder, path).c_str(), &st) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
+      !goes_through_link(folder, path))
     return std::optional<std::string>();
   return std::optional(KW_TRY(read_inside(folder, path, limit)));
 }

@@ -7,7 +7,6 @@
 #include "os/landlock.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <linux/landlock.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -55,9 +54,7 @@ uint64_t known_rights(long version) {
   return rights;
 }
 
-Error refused(const char* what) {
-  return environment_error(fmt::format("{}: {}", what, std::strerror(errno)));
-}
+Error refused(const char* what) { return environment_error("{}: {}", what, std::strerror(errno)); }
 
 constexpr uint64_t kReading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr uint64_t kWriting = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |
@@ -136,7 +133,8 @@ void allow_own_threads(int ruleset) {
   const int folder = ::open("/proc/self/task", O_PATH | O_CLOEXEC);
   if (folder < 0) return;
   landlock_path_beneath_attr rule{};
-  rule.allowed_access = known_rights(landlock_version()) & (LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate);
+  rule.allowed_access =
+      known_rights(landlock_version()) & (LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate);
   rule.parent_fd = folder;
   ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
   ::close(folder);

@@ -1,8 +1,6 @@
 #include "os/library.h"
 
 #include <dlfcn.h>
-#include <fmt/core.h>
-
 #include <utility>
 
 namespace kw::os {
@@ -10,15 +8,14 @@ namespace kw::os {
 Result<Library> Library::open(const std::string& path) {
   // The loader would look for such a path relative to the working directory.
   if (path.find('/') != std::string::npos && !path.starts_with("/"))
-    return input_error(
-        fmt::format("loading {}: a library is named by an absolute path, or without a folder", path));
+    return input_error("loading {}: a library is named by an absolute path, or without a folder",
+                       path);
   Library library;
   library.path_ = path;
   library.handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library.handle_ == nullptr) {
     const char* why = ::dlerror();
-    return environment_error(
-        fmt::format("loading {}: {}", path, why != nullptr ? why : "unknown reason"));
+    return environment_error("loading {}: {}", path, why != nullptr ? why : "unknown reason");
   }
   return library;
 }

@@ -73,8 +73,7 @@ Result<FileLock> FileLock::take(const std::string& path) {
   if (!fd) return file_error("locking", path, errno);
   if (const int code = try_lock(fd.get(), path); code == EAGAIN) {
     const std::string holder = written_in(path);
-    return input_error(
-        fmt::format("it is in use by {}", holder.empty() ? "another process" : holder));
+    return input_error("it is in use by {}", holder.empty() ? "another process" : holder);
   } else if (code != 0) {
     return file_error("locking", path, code);
   }

@@ -59,7 +59,8 @@ const Folders& own_places() {
     for (const char* name : {"KERNELWRIGHT_RUNS", "KERNELWRIGHT_PROVIDERS", "KERNELWRIGHT_NVRTC",
                              "KERNELWRIGHT_LIBCUDA", "KERNELWRIGHT_WORKER", "CUDA_HOME",
                              "CUDA_PATH", "CUTLASS_PATH", "CUTLASS_INCLUDE_DIR", "VIRTUAL_ENV"}) {
-      if (const std::string path = env_path(name); !path.empty()) folders.push_back(real_place(path));
+      if (const std::string path = env_path(name); !path.empty())
+        folders.push_back(real_place(path));
     }
     return folders;
   }();
@@ -67,8 +68,8 @@ const Folders& own_places() {
 }
 
 Error outside(const std::string& path) {
-  return input_error(fmt::format("{}: outside of the allowed folders ({})", without_controls(path),
-                                 join(roots(), ", ")));
+  return input_error("{}: outside of the allowed folders ({})", without_controls(path),
+                     join(roots(), ", "));
 }
 
 struct Row {
@@ -125,8 +126,8 @@ Status check_named(const std::string& path) {
 Status check_opened(int fd, const std::string& path) {
   if (!is_served()) return Done{};
   const std::string real = opened_path(fd);
-  const bool known = real.empty() || lies_in_any(real, roots()) || lies_in_any(real, own_places()) ||
-                     is_scratch(real);
+  const bool known = real.empty() || lies_in_any(real, roots()) ||
+                     lies_in_any(real, own_places()) || is_scratch(real);
   return known ? Status(Done{}) : outside(path);
 }
 

@@ -372,8 +372,8 @@ TEST(Confined, AreWallsAndNotAccidents) {
   auto child = start_part("escapes");
   std::string could;
   ASSERT_EQ(child->receive(&could, 20), ChannelState::Open);
-  for (const char* name : {"socket", "datagram", "pair", "connect", "chmod", "limits", "environment",
-                           "signal", "write", "thread"})
+  for (const char* name : {"socket", "datagram", "pair", "connect", "chmod", "limits",
+                           "environment", "signal", "write", "thread"})
     EXPECT_NE(could.find(name), std::string::npos) << name << " of " << could;
   ::unlink("/tmp/kw_escaped");
 }

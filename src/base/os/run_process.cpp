@@ -21,11 +21,11 @@ namespace {
 // SIGPIPE here.
 Result<UniqueFd> input_file(std::string_view bytes) {
   UniqueFd fd = above_standard(UniqueFd(::memfd_create("kernelwright-input", MFD_CLOEXEC)));
-  if (!fd) return environment_error(fmt::format("preparing input: {}", std::strerror(errno)));
+  if (!fd) return environment_error("preparing input: {}", std::strerror(errno));
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd.get(), bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return environment_error(fmt::format("preparing input: {}", std::strerror(errno)));
+    if (n < 0) return environment_error("preparing input: {}", std::strerror(errno));
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   ::lseek(fd.get(), 0, SEEK_SET);

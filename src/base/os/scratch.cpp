@@ -45,8 +45,8 @@ Result<ScratchFolder> ScratchFolder::make(const std::string& kind) {
   std::string pattern = fmt::format("{}{}-XXXXXX", start_of(kind), ::getpid());
   if (::mkdtemp(pattern.data()) == nullptr) {
     return environment_error(
-        fmt::format("no temporary folder can be made in {}: {}; set TMPDIR to a writable one",
-                    temporary_root(), std::strerror(errno)));
+        "no temporary folder can be made in {}: {}; set TMPDIR to a writable one", temporary_root(),
+        std::strerror(errno));
   }
   ScratchFolder folder;
   folder.path_ = pattern;

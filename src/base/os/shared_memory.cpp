@@ -1,6 +1,5 @@
 #include "os/shared_memory.h"
 
-#include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,8 +17,8 @@ namespace {
 uint64_t mapped_size(uint64_t bytes) { return bytes == 0 ? 1 : bytes; }
 
 Error memory_error(const char* what, uint64_t bytes, int code) {
-  return environment_error(
-      fmt::format("{} {} of shared memory: {}", what, human_bytes(bytes), std::strerror(code)));
+  return environment_error("{} {} of shared memory: {}", what, human_bytes(bytes),
+                           std::strerror(code));
 }
 
 }  // namespace

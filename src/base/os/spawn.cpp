@@ -7,7 +7,6 @@
 #include "os/spawn.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -287,7 +286,7 @@ UniqueFd above_standard(UniqueFd fd) {
 Result<std::pair<UniqueFd, UniqueFd>> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return environment_error(fmt::format("creating a pipe: {}", std::strerror(errno)));
+    return environment_error("creating a pipe: {}", std::strerror(errno));
   }
   std::pair<UniqueFd, UniqueFd> pipe{above_standard(UniqueFd(ends[0])),
                                      above_standard(UniqueFd(ends[1]))};
@@ -302,7 +301,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   Prepared prepared;
   prepared.program = find_program(request.argv[0]);
   if (prepared.program.empty()) {
-    return environment_error(fmt::format("starting {}: no such program", request.argv[0]));
+    return environment_error("starting {}: no such program", request.argv[0]);
   }
   for (const std::string& arg : request.argv)
     prepared.argv.push_back(const_cast<char*>(arg.c_str()));
@@ -326,7 +325,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   const int code = pid < 0 ? -pid : exec_error(reader.get());
   if (code == 0) return pid;
   if (pid > 0) kill_and_reap(pid);
-  return environment_error(fmt::format("starting {}: {}", prepared.program, std::strerror(code)));
+  return environment_error("starting {}: {}", prepared.program, std::strerror(code));
 }
 
 bool has_ended(pid_t pid) {

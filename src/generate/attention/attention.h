@@ -38,8 +38,8 @@ struct AttentionOperand : DirectRead {
   const char* outer = "";  // "mi", "ni"
   const char* inner = "";  // "di", "fi"
   Index index;
-  DType dtype = DType::Fp32;                  // the dtype to keep: that below casts
-  bool across = false;                        // adjacent in memory: adjacent along `outer`
+  DType dtype = DType::Fp32;  // the dtype to keep: that below casts
+  bool across = false;        // adjacent in memory: adjacent along `outer`
   /// The conditions under which packs are aligned; empty if packs cannot be loaded.
   std::optional<std::vector<std::string>> aligned;
 };

@@ -25,12 +25,12 @@ struct Store {
 
 struct Region {
   const Graph* graph = nullptr;
-  std::string name;                       // name of the kernel
-  std::vector<Store> stores;              // at least one
-  std::map<NodeId, Buffer> loads;         // never one of `stores`
-  std::set<std::string> in_place;         // also read; each element before it is written
-  std::set<std::string> taken;            // names that variables must not have
-  std::string suffix;                     // suffix of tunables and lets: "" or "_2"
+  std::string name;                // name of the kernel
+  std::vector<Store> stores;       // at least one
+  std::map<NodeId, Buffer> loads;  // never one of `stores`
+  std::set<std::string> in_place;  // also read; each element before it is written
+  std::set<std::string> taken;     // names that variables must not have
+  std::string suffix;              // suffix of tunables and lets: "" or "_2"
 
   const Node& node(NodeId id) const { return (*graph)[id]; }
   const Node& root(size_t i = 0) const { return node(stores[i].node); }

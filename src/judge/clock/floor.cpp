@@ -59,16 +59,14 @@ std::string implausible(const Work& work, double us, const ports::DeviceInfo& de
       us, certain * 1e-6, rate, device.dram_gbps);
 }
 
-template <class V>
-void fields(V& v, Work& w) {
+void fields(auto& v, Work& w) {
   v("read_bytes", w.read_bytes)("write_bytes", w.write_bytes)("gathered_bytes", w.gathered_bytes);
   v("flops", w.flops)("tensor_flops", w.tensor_flops)("product_precision", w.product);
 }
 
 Json to_json(const Work& work) { return record_json(work); }
 
-template <class V>
-void fields(V& v, Floor& f) {
+void fields(auto& v, Floor& f) {
   v("us", f.us)("memory_us", f.memory_us)("compute_us", f.compute_us);
   v("bandwidth_gbps", f.bandwidth)("bound", f.bound);
 }

@@ -211,8 +211,7 @@ Comparison compare(std::span<const Cycle> cycles, const CompareOptions& options)
   return result;
 }
 
-template <class V>
-void fields(V& v, Comparison& c) {
+void fields(auto& v, Comparison& c) {
   v("verdict", computed(relation_name(c.relation)))("speedup", c.speedup)("low", c.low);
   v("high", c.high)("minimum_detectable_effect", c.detectable)("pairs", c.pairs);
   v("cycles", c.cycles)("workers", c.workers)("why", c.why, Zero::Omit);

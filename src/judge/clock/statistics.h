@@ -23,8 +23,7 @@ struct Summary {
 /// All fields are 0 for an empty set. Samples that are not finite are ignored. The same samples and
 /// seed always give the same interval.
 Summary summarise(std::span<const double> samples, uint64_t seed = 1);
-template <class V>
-void fields(V& v, Summary& s) {
+void fields(auto& v, Summary& s) {
   v("count", s.count)("median_us", s.median)("low_us", s.low)("high_us", s.high)("min_us", s.min);
   v("p5_us", s.p5)("p95_us", s.p95)("max_us", s.max)("mad_us", s.mad);
   v("relative_noise", s.relative_noise)("outliers", s.outliers);

@@ -1,7 +1,5 @@
 #include "evidence/evidence_build.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "binding/load.h"
@@ -19,8 +17,8 @@ task::Dims examined_dims(const EvidenceRequest& request) {
 }
 
 Error does_not_fit(const Error& error, const ExaminedBuild& build) {
-  return input_error(fmt::format("{} cannot be examined at {}: {}", build.module.file_name,
-                                 task::dims_text(build.dims), error.message));
+  return input_error("{} cannot be examined at {}: {}", build.module.file_name,
+                     task::dims_text(build.dims), error.message);
 }
 
 /// The image; not set with a reason if there is none. Input Error when the module does not compile.
@@ -37,8 +35,8 @@ Result<std::optional<ports::Compiled>> compile_as(ports::ImageKind kind, const E
     return std::optional<ports::Compiled>();
   }
   if (outcome->failed)
-    return input_error(fmt::format("{} does not compile: {}", build.module.file_name,
-                                   first_error(*outcome->failed)));
+    return input_error("{} does not compile: {}", build.module.file_name,
+                       first_error(*outcome->failed));
   return std::move(outcome->compiled);
 }
 

@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 #include "core/text.h"
-#include "evidence/run_ncu.h"
 #include "evidence/profile.h"
+#include "evidence/run_ncu.h"
 #include "gate/fakes.h"
 #include "os/files.h"
 #include "profile/ncu.h"

@@ -1,7 +1,5 @@
 #include "evidence/profile.h"
 
-#include <fmt/core.h>
-
 #include "compile/search.h"
 #include "core/json_writer.h"
 #include "core/text.h"
@@ -21,10 +19,10 @@ Result<std::string> imported_text(const ProfileRequest& request) {
   if (!os::exists(path)) return input_error("there is no file " + path);
   const std::string ncu = request.ncu ? *request.ncu : compile::find_cuda_program("ncu");
   if (ncu.empty())
-    return environment_error(fmt::format(
+    return environment_error(
         "{} can be read only by Nsight Compute, and ncu was not found; convert it where ncu is "
         "installed: ncu --import {} --csv --page raw --print-units base > profile.csv",
-        path, path));
+        path, path);
   return read_report(ncu, path, request.profiler_seconds);
 }
 

@@ -242,7 +242,7 @@ Result<std::string> read_report(const std::string& ncu, const std::string& repor
   argv.insert(argv.end(), std::begin(kRawPage), std::end(kRawPage));
   Started started = KW_TRY(start_ncu(argv, timeout_seconds));
   if (!started.problem.empty())
-    return input_error(fmt::format("{} cannot be read: {}", report, with_words(started)));
+    return input_error("{} cannot be read: {}", report, with_words(started));
   return std::move(started.log);
 }
 

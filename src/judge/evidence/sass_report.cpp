@@ -6,8 +6,6 @@
 // compiles and a disassembler.
 #include "evidence/sass_report.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "binding/load.h"
@@ -49,8 +47,8 @@ class CodeReader {
       if (first_group_) break;
     }
     if (kernels_.empty() && !all_.empty())
-      return input_error(fmt::format("{} has no kernel with '{}' in its name; it has {}",
-                                     module.file_name, request_.function, join(all_, ", ")));
+      return input_error("{} has no kernel with '{}' in its name; it has {}", module.file_name,
+                         request_.function, join(all_, ", "));
     return std::move(kernels_);
   }
   const std::string& compiler_name() const { return compiler_name_; }
@@ -64,8 +62,7 @@ class CodeReader {
     ask.image = ports::ImageKind::Cubin;
     const ports::CompileOutcome outcome = KW_TRY(compiler_.compile(ask));
     if (outcome.failed)
-      return input_error(
-          fmt::format("{} does not compile: {}", module.file_name, first_error(*outcome.failed)));
+      return input_error("{} does not compile: {}", module.file_name, first_error(*outcome.failed));
     compiler_name_ = outcome.compiled->compiler;
     const std::string text = KW_TRY(
         compile::disassemble_once(outcome.compiled->image, tools_, request_.timeout_seconds));
@@ -111,8 +108,8 @@ class CodeReader {
 
 Result<const catalog::Method*> find_method(const std::string& id) {
   if (const catalog::Method* method = catalog::find(id)) return method;
-  return input_error(fmt::format("there is no method '{}'{}; 'kernelwright catalog' lists all", id,
-                                 did_you_mean(id, catalog::ids())));
+  return input_error("there is no method '{}'{}; 'kernelwright catalog' lists all", id,
+                     did_you_mean(id, catalog::ids()));
 }
 
 /// The module with the method off. Not set, with a note, when it has no switch for it.

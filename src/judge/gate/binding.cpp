@@ -6,8 +6,6 @@
 // name. At the end every equation is evaluated, so a wrong solution is an Error.
 #include "gate/binding.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -126,17 +124,15 @@ class DimSolver {
     scope_.known_lets.clear();
     for (const std::string& name : names_) {
       if (dims_.count(name) == 0)
-        return input_error(
-            fmt::format("the module's dim {} does not follow from the task's shapes", name));
+        return input_error("the module's dim {} does not follow from the task's shapes", name);
     }
     for (const Equation& equation : equations_) {
       const int64_t value = KW_TRY(kernel::evaluate(*equation.expr, scope_));
       if (value == equation.value) continue;
       const std::string values = kernel::values_of(*equation.expr, scope_);
-      return input_error(
-          fmt::format("line {}: '{}' is declared with extent '{}' = {}{}, here it is {}",
-                      equation.decl->line, equation.decl->name, equation.expr->text, value,
-                      values.empty() ? "" : " (" + values + ")", equation.value));
+      return input_error("line {}: '{}' is declared with extent '{}' = {}{}, here it is {}",
+                         equation.decl->line, equation.decl->name, equation.expr->text, value,
+                         values.empty() ? "" : " (" + values + ")", equation.value);
     }
     return Done{};
   }
@@ -157,14 +153,13 @@ Status add_extents(const kernel::TensorDecl& decl, const graph::Graph& graph,
   const auto at = static_cast<size_t>(index);
   if (at >= nodes.size())
     return input_error(
-        fmt::format("line {}: the reference has no tensor for '{}' at this shape, though it has "
-                    "one at another: a task has one set of tensors at every shape",
-                    decl.line, decl.name));
+        "line {}: the reference has no tensor for '{}' at this shape, though it has one at "
+        "another: a task has one set of tensors at every shape",
+        decl.line, decl.name);
   const std::vector<int64_t> shape = graph::values_of(graph[nodes[at].node].shape);
   if (shape.size() != decl.shape.size())
-    return input_error(fmt::format("line {}: '{}' has {} dimensions, the task's '{}' has {} here",
-                                   decl.line, decl.name, decl.shape.size(), nodes[at].name,
-                                   shape.size()));
+    return input_error("line {}: '{}' has {} dimensions, the task's '{}' has {} here", decl.line,
+                       decl.name, decl.shape.size(), nodes[at].name, shape.size());
   solver->add(decl, shape);
   return Done{};
 }
@@ -179,9 +174,8 @@ Status set_scalar(const kernel::ScalarDecl& decl, const task::ScalarSpec& spec,
   const bool whole =
       !floating || (std::floor(spec.number) == spec.number && std::fabs(spec.number) < 0x1p62);
   if (!whole) {
-    return input_error(fmt::format("line {}: scalar '{}' is {}, the task's '{}' is {:g}", decl.line,
-                                   decl.name, tensor::dtype_name(decl.dtype), spec.name,
-                                   spec.number));
+    return input_error("line {}: scalar '{}' is {}, the task's '{}' is {:g}", decl.line, decl.name,
+                       tensor::dtype_name(decl.dtype), spec.name, spec.number);
   }
   bindings->integer_scalars[decl.name] =
       floating ? static_cast<int64_t>(spec.number) : spec.integer;
@@ -213,8 +207,8 @@ Status bind_scalars(const kernel::Module& module, const task::Task& task, const 
   for (size_t i = 0; i < open.size(); ++i) {
     if (i >= left.size()) {
       return input_error(
-          fmt::format("line {}: scalar '{}' has no default, and the task has no value of that name",
-                      open[i]->line, open[i]->name));
+          "line {}: scalar '{}' has no default, and the task has no value of that name",
+          open[i]->line, open[i]->name);
     }
     KW_TRY(set_scalar(*open[i], *left[i], bindings));
   }

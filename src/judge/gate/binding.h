@@ -24,7 +24,7 @@ struct TensorMatch {
 
 struct Matching {
   std::vector<TensorMatch> tensors;
-  std::set<std::string> absent;    // optional inputs of the module that the task lacks
+  std::set<std::string> absent;  // optional inputs of the module that the task lacks
   std::vector<std::string>
       notes;  // such as "the module's 'a' is matched with the task's 'x' (by …)"
 };

@@ -5,8 +5,6 @@
 // tensor, and one more for each change of its values.
 #include "gate/families.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -161,9 +159,8 @@ Result<tensor::IntegerRange> integer_range(const task::TensorSpec& spec, const t
   if (!legal.high_dim.empty()) {
     const auto dim = dims.find(legal.high_dim);
     if (dim == dims.end())
-      return input_error(
-          fmt::format("input '{}' counts below dim '{}', which the task does not have", spec.name,
-                      legal.high_dim));
+      return input_error("input '{}' counts below dim '{}', which the task does not have",
+                         spec.name, legal.high_dim);
     if (!legal.low) range.low = 0;
     range.high = dim->second - 1;
   }
@@ -281,9 +278,8 @@ Result<std::vector<HostTensor>> draw_inputs(const task::Task& task, const graph:
                                             const task::Dims& dims, const std::string& family,
                                             uint64_t seed) {
   if (std::ranges::find(all_families(), family) == all_families().end()) {
-    return input_error(fmt::format("there is no input family '{}'{}; families: {}", family,
-                                   did_you_mean(family, all_families()),
-                                   join(all_families(), ", ")));
+    return input_error("there is no input family '{}'{}; families: {}", family,
+                       did_you_mean(family, all_families()), join(all_families(), ", "));
   }
   std::vector<HostTensor> tensors;
   for (const graph::NamedNode& input : graph.inputs) {

@@ -108,14 +108,12 @@ Result<KillReport> kill_rate(Pool& pool, ports::Oracle& oracle,
   return report;
 }
 
-template <class V>
-void fields(V& v, ImposterRow& r) {
+void fields(auto& v, ImposterRow& r) {
   v("imposter", r.name)("tried", r.tried)("killed", r.killed)("killed_at", r.killed_at);
   v("equivalent", r.equivalent)("inapplicable", r.inapplicable)("survived", computed(r.survived()));
 }
 
-template <class V>
-void fields(V& v, KillReport& r) {
+void fields(auto& v, KillReport& r) {
   v("cells", r.cells)("applicable", computed(r.applicable()))("killed", computed(r.killed()));
   v("complete", computed(r.complete()))("seconds", r.seconds)("imposters", r.rows);
 }

@@ -105,15 +105,15 @@ class Matcher {
         matching_.absent.insert(decl.name);
       } else {
         return input_error(
-            fmt::format("line {}: the module reads '{}', for which the task has no tensor left; "
-                        "its inputs are {}",
-                        decl.line, decl.name, task_inputs()));
+            "line {}: the module reads '{}', for which the task has no tensor left; its inputs are "
+            "{}",
+            decl.line, decl.name, task_inputs());
       }
     }
     if (next == left.size()) return Done{};
-    return input_error(fmt::format("the module has no input for the task's {}; it reads {}",
-                                   tensor_text(graph_, graph_.inputs[left[next]]),
-                                   names_text(module_, is_read)));
+    return input_error("the module has no input for the task's {}; it reads {}",
+                       tensor_text(graph_, graph_.inputs[left[next]]),
+                       names_text(module_, is_read));
   }
 
   Status match_outputs() {
@@ -133,8 +133,8 @@ class Matcher {
       if (!taken[i]) left.push_back(i);
     }
     if (open.size() != left.size()) {
-      return input_error(fmt::format("the module writes {}, the task returns {}",
-                                     names_text(module_, is_written), task_outputs()));
+      return input_error("the module writes {}, the task returns {}",
+                         names_text(module_, is_written), task_outputs());
     }
     for (size_t k = 0; k < open.size(); ++k) {
       matching_.tensors[open[k]].output = static_cast<int>(left[k]);
@@ -152,8 +152,8 @@ class Matcher {
       const std::string& name = graph_.inputs[static_cast<size_t>(input)].name;
       const task::TensorSpec* spec = task_.find_input(name);
       if (spec != nullptr && spec->written) continue;
-      return input_error(fmt::format(
-          "line {}: the module writes '{}' (inout), which the task only reads", decl.line, name));
+      return input_error("line {}: the module writes '{}' (inout), which the task only reads",
+                         decl.line, name);
     }
     return Done{};
   }
@@ -173,13 +173,12 @@ class Matcher {
     const graph::Node& node = graph_[named.node];
     if (node.dtype == decl.dtype) {
       if (node.shape.size() == decl.shape.size()) return Done{};
-      return input_error(fmt::format("line {}: '{}' has {} dimensions, the task's '{}' has {}: {}",
-                                     decl.line, decl.name, decl.shape.size(), named.name,
-                                     node.shape.size(), graph::shape_text(node.shape)));
+      return input_error("line {}: '{}' has {} dimensions, the task's '{}' has {}: {}", decl.line,
+                         decl.name, decl.shape.size(), named.name, node.shape.size(),
+                         graph::shape_text(node.shape));
     }
-    return input_error(fmt::format("line {}: '{}' is {}, the task's '{}' is {}", decl.line,
-                                   decl.name, tensor::dtype_name(decl.dtype), named.name,
-                                   tensor::dtype_name(node.dtype)));
+    return input_error("line {}: '{}' is {}, the task's '{}' is {}", decl.line, decl.name,
+                       tensor::dtype_name(decl.dtype), named.name, tensor::dtype_name(node.dtype));
   }
 
   std::string task_inputs() const {

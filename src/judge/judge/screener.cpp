@@ -18,7 +18,7 @@
 namespace kw::judge {
 namespace {
 
-constexpr double kClose = 1.25;     // candidates with estimates this near the best get registers
+constexpr double kClose = 1.25;  // candidates with estimates this near the best get registers
 constexpr size_t kMostWithRegisters = 4;  // the most candidates that get registers
 std::string message_line(const ports::CompileMessage& message) {
   return fmt::format("{}:{}: {}\n", message.line, message.column, message.text);

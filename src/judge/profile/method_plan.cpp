@@ -230,7 +230,6 @@ class Planner {
   Plan plan_;
 };
 
-
 }  // namespace
 
 std::string fingerprint(const std::string& task, const arch::Target& target,

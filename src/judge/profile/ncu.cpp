@@ -83,13 +83,13 @@ class LaunchReader {
       if (label && !labels_ && !cell.value.starts_with("(")) continue;
       const auto unit = parse_unit(cell.unit);
       if (!unit)
-        return input_error(fmt::format("{}: {} is given in '{}', a unit that is not known", log_,
-                                       name, cell.unit));
+        return input_error("{}: {} is given in '{}', a unit that is not known", log_, name,
+                           cell.unit);
       if (!fits(*unit, metric.unit)) {
         // One label may name two quantities. Only their units differ.
         if (label) continue;
-        return input_error(fmt::format("{}: {} is given in '{}', but is measured in {}", log_, name,
-                                       cell.unit, catalog::unit_name(metric.unit)));
+        return input_error("{}: {} is given in '{}', but is measured in {}", log_, name, cell.unit,
+                           catalog::unit_name(metric.unit));
       }
       if (const auto value = number(cell)) found.emplace_back(name, *value * unit->scale);
     }
@@ -110,8 +110,8 @@ class LaunchReader {
       if (!stalls.accepts(cell.name)) continue;
       const auto unit = parse_unit(cell.unit);
       if (!unit)
-        return input_error(fmt::format("{}: {} is given in '{}', a unit that is not known", log_,
-                                       cell.name, cell.unit));
+        return input_error("{}: {} is given in '{}', a unit that is not known", log_, cell.name,
+                           cell.unit);
       if (const auto value = number(cell)) stalls.add(cell.name, *value * unit->scale);
     }
     for (const auto& [id, known] : stalls.shares()) values.emplace(id, known);
@@ -174,21 +174,21 @@ Result<std::vector<const NcuLaunch*>> launches_of(const NcuTable& table, const s
     found.push_back(&launch);
   }
   if (fitting.empty())
-    return input_error(fmt::format("{}: kernel '{}' was not profiled; there {}: {}", log, kernel,
-                                   all.size() == 1 ? "is" : "are", join(all, "; ")));
+    return input_error("{}: kernel '{}' was not profiled; there {}: {}", log, kernel,
+                       all.size() == 1 ? "is" : "are", join(all, "; "));
   if (fitting.size() > 1)
-    return input_error(fmt::format("{}: several kernels fit '{}': {}; name one of them", log,
-                                   kernel, join(fitting, "; ")));
+    return input_error("{}: several kernels fit '{}': {}; name one of them", log, kernel,
+                       join(fitting, "; "));
   return found;
 }
 
 Result<NcuTable> profiled_table(std::string_view text, const std::string& log) {
   if (counters_forbidden(text))
-    return environment_error(fmt::format("{}: {}", log, counters_forbidden_advice()));
+    return environment_error("{}: {}", log, counters_forbidden_advice());
   Result<NcuTable> table = read_ncu_table(text, log);
   const bool nothing = text.find("No kernels were profiled") != std::string_view::npos;
   if ((!table && nothing) || (table && table->launches.empty()))
-    return environment_error(fmt::format("{}: no kernel was profiled", log));
+    return environment_error("{}: no kernel was profiled", log);
   return table;
 }
 
@@ -235,10 +235,10 @@ Result<MetricSet> import_ncu(std::string_view text, const std::string& kernel,
     }
   }
   if (metrics.all().empty())
-    return input_error(fmt::format("{}: no metric of '{}' is a known one", log, metrics.kernel));
+    return input_error("{}: no metric of '{}' is a known one", log, metrics.kernel);
   if (all_zero(metrics))
-    return environment_error(fmt::format(
-        "{}: every counter of '{}' is zero, so the profiler read nothing", log, metrics.kernel));
+    return environment_error("{}: every counter of '{}' is zero, so the profiler read nothing", log,
+                             metrics.kernel);
   metrics.derive();
   return metrics;
 }

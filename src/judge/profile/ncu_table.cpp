@@ -1,7 +1,5 @@
 #include "profile/ncu_table.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <map>
 
@@ -58,7 +56,7 @@ class TableReader {
 
   Result<NcuTable> run() {
     if (kernel_ == header_.size())
-      return input_error(fmt::format("{}: the table has no column 'Kernel Name'", log_));
+      return input_error("{}: the table has no column 'Kernel Name'", log_);
     NcuTable table;
     table.labels = column(header_, "Metric Name") != header_.size();
     const Status read = table.labels ? read_long(table) : read_wide(table);
@@ -70,9 +68,9 @@ class TableReader {
   // One column per metric. The row below the header has the units and no id.
   Status read_wide(NcuTable& table) {
     if (rows_.size() < 2 || !cell(rows_[1], id_).empty())
-      return input_error(fmt::format(
+      return input_error(
           "{}: no row of units below the header; export with --page raw --csv --print-units base",
-          log_));
+          log_);
     const CsvRow& units = rows_[1];
     for (size_t r = 2; r < rows_.size(); ++r) {
       NcuLaunch launch{std::string(cell(rows_[r], id_)), std::string(cell(rows_[r], kernel_)), {}};
@@ -93,7 +91,7 @@ class TableReader {
     size_t value = column(header_, "Metric Value");
     if (value == header_.size()) value = column(header_, "Average");
     if (unit == header_.size() || value == header_.size())
-      return input_error(fmt::format("{}: the table lacks 'Metric Unit' or 'Metric Value'", log_));
+      return input_error("{}: the table lacks 'Metric Unit' or 'Metric Value'", log_);
     std::map<std::pair<std::string, std::string>, size_t> places;
     for (size_t r = 1; r < rows_.size(); ++r) {
       const CsvRow& row = rows_[r];
@@ -120,8 +118,7 @@ Result<NcuTable> read_ncu_table(std::string_view text, const std::string& log) {
   Result<std::vector<CsvRow>> rows = parse_csv(table_lines(text));
   if (!rows) return std::move(rows).error().context(log);
   if (rows->empty())
-    return input_error(
-        fmt::format("{}: no table of metrics (a line beginning with \"ID\",) in it", log));
+    return input_error("{}: no table of metrics (a line beginning with \"ID\",) in it", log);
   return TableReader(*rows, log).run();
 }
 

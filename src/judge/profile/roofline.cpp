@@ -286,13 +286,11 @@ Roofline roofline(const MetricSet& metrics, const TimeFloor& floor, const Ceilin
   return Analysis(metrics, floor, ceilings).run(time_us);
 }
 
-template <class V>
-void fields(V& v, AxisBudget& b) {
+void fields(auto& v, AxisBudget& b) {
   v("compute", b.compute)("memory", b.memory)("latency", b.latency);
 }
 
-template <class V>
-void fields(V& v, Roofline& r) {
+void fields(auto& v, Roofline& r) {
   v("delta_compute", r.gaps.compute)("delta_memory", r.gaps.memory);
   v("delta_latency", r.gaps.latency)("compute_busy", r.compute_busy)("memory_busy", r.memory_busy);
   v("time_us", r.time_us)("floor_us", r.floor_us)("estimated", r.estimated);

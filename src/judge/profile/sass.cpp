@@ -5,8 +5,6 @@
 // The cost: a loop whose branch target is computed at run time is not found.
 #include "profile/sass.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -74,9 +72,8 @@ class Reader {
     for (const std::string_view raw : split_lines(text)) {
       ++number;
       if (!take(trim(raw)))
-        return input_error(
-            fmt::format("line {} is not machine code as nvdisasm or cuobjdump print it: '{}'",
-                        number, trim(raw).substr(0, 80)));
+        return input_error("line {} is not machine code as nvdisasm or cuobjdump print it: '{}'",
+                           number, trim(raw).substr(0, 80));
     }
     finish();
     if (functions_.empty()) return input_error("there is no function in this machine code");

@@ -67,7 +67,6 @@ void add_counts(std::map<Key, int>& to, const std::map<Key, int>& from) {
   for (const auto& [key, count] : from) to[key] += count;
 }
 
-
 class Changes {
  public:
   void note(const std::string& what, int before, int after) {
@@ -143,8 +142,7 @@ std::string verdict_text(const std::string& method, const SassVerdict& verdict) 
   return text;
 }
 
-template <class V>
-void fields(V& v, SassFacts& f) {
+void fields(auto& v, SassFacts& f) {
   v("instructions", f.instructions)("global_loads", f.loads)("global_stores", f.stores);
   v("spill_loads", f.spill_loads)("spill_stores", f.spill_stores)("barriers", f.barriers);
   v("matrix_products", f.tensor)("loops", f.loops)("deepest_loop", f.deepest)("opcodes", f.opcodes);
@@ -152,15 +150,13 @@ void fields(V& v, SassFacts& f) {
 
 Json to_json(const SassFacts& facts) { return record_json(facts); }
 
-template <class V>
-void fields(V& v, SassCheckResult& s) {
+void fields(auto& v, SassCheckResult& s) {
   v("check", computed(catalog::sass_check_name(s.check.kind)))("opcodes", s.check.opcodes);
   v("state", computed(sass_state_name(s.state)))("here", s.here)("without", s.without);
   v("why", s.why);
 }
 
-template <class V>
-void fields(V& v, SassVerdict& s) {
+void fields(auto& v, SassVerdict& s) {
   v("state", computed(sass_state_name(s.state)))("why", s.why)("sightings", s.sightings);
 }
 

@@ -8,14 +8,12 @@
 
 namespace kw::ports {
 
-template <class V>
-void fields(V& v, CompileMessage& m) {
+void fields(auto& v, CompileMessage& m) {
   constexpr const char* kSeverities[] = {"error", "warning", "note"};
   v("severity", m.severity, kSeverities)("line", m.line)("column", m.column)("text", m.text);
 }
 
-template <class V>
-void fields(V& v, KernelResources& r) {
+void fields(auto& v, KernelResources& r) {
   const auto number = [&v](const char* key, int64_t value) { v(key, value, negative_is_null); };
   number("registers", r.registers);
   number("static_shared", r.static_shared);
@@ -27,20 +25,17 @@ void fields(V& v, KernelResources& r) {
   number("max_threads", r.max_threads);
 }
 
-template <class V>
-void fields(V& v, CompileFailed& f) {
+void fields(auto& v, CompileFailed& f) {
   v("ok", false)("compiler", f.compiler)("messages", f.messages)("log", f.log);
   v("timed_out", f.timed_out)("crashed", f.crashed);
 }
 
-template <class V>
-void fields(V& v, CompiledKernel& k) {
+void fields(auto& v, CompiledKernel& k) {
   v("expression", k.expression)("entry", k.entry)("signature", k.signature);
   v("resources", k.resources);
 }
 
-template <class V>
-void fields(V& v, Compiled& c) {
+void fields(auto& v, Compiled& c) {
   v("ok", true)("compiler", c.compiler)("target", c.target)("seconds", c.seconds);
   v("from_cache", c.from_cache)("messages", c.messages)("kernels", c.kernels);
 }
@@ -59,25 +54,20 @@ Json dim_json(const kernel::Dim3& d) { return Json(Json::Array{Json(d.x), Json(d
 
 }  // namespace
 
-template <class V>
-void fields(V& v, LaunchCheck& l) {
+void fields(auto& v, LaunchCheck& l) {
   v("kernel", l.kernel)("grid", dim_json(l.grid))("block", dim_json(l.block));
   v("dynamic_shared", l.dynamic_shared)("resources", l.resources);
   v("blocks_per_sm", l.blocks_per_sm, negative_is_null);
   v("occupancy", l.occupancy, negative_is_null);
 }
 
-template <class V>
-void fields(V& v, VariantCheck& c) {
+void fields(auto& v, VariantCheck& c) {
   v("ok", c.ok())("group", c.group)("tunes", c.tunes)("dims", c.dims)("failed", c.failed);
   v("warnings", c.warnings)("plan_error", c.plan_error)("virtual_gpu", c.virtual_gpu);
   v("launches", c.launches);
 }
 
-template <class V>
-void fields(V& v, GroupCheck& g) {
-  v("guard", g.guard)("line", g.line)("example", g.example);
-}
+void fields(auto& v, GroupCheck& g) { v("guard", g.guard)("line", g.line)("example", g.example); }
 
 Json to_json(const RunReport& report, const kernel::Module& module) {
   const auto& tunes = report.selection.defines;

@@ -93,8 +93,8 @@ Status refuse_impossible(const RunRequest& request, const ports::DeviceInfo& dev
                              device.name + "; --counters says what the kernels do there");
   }
   if ((request.counters || request.check_order) && !device.is_virtual) {
-    return input_error(fmt::format("{}: only the virtual GPU does this; use --device vgpu",
-                                   request.counters ? "--counters" : "--check-order"));
+    return input_error("{}: only the virtual GPU does this; use --device vgpu",
+                       request.counters ? "--counters" : "--check-order");
   }
   return Done{};
 }

@@ -35,8 +35,7 @@ Error ambiguous(const std::string& name, const std::vector<std::string>& ids) {
   std::vector<std::string> shown(ids.begin(), ids.begin() + std::min(ids.size(), kMostNamed));
   const std::string more =
       ids.size() > shown.size() ? fmt::format(" and {} more", ids.size() - shown.size()) : "";
-  return input_error(
-      fmt::format("'{}' matches {} runs: {}{}", name, ids.size(), join(shown, ", "), more));
+  return input_error("'{}' matches {} runs: {}{}", name, ids.size(), join(shown, ", "), more);
 }
 
 }  // namespace
@@ -63,7 +62,7 @@ Result<std::string> find_run(const std::string& root, const std::string& name) {
   const std::vector<std::string> folders = run_folders(root);
   if (name == "latest") {
     if (!folders.empty()) return folders.front();
-    return input_error(fmt::format("there are no runs in {}", root));
+    return input_error("there are no runs in {}", root);
   }
   std::vector<std::string> ids, meant;
   for (const std::string& folder : folders) {
@@ -75,8 +74,8 @@ Result<std::string> find_run(const std::string& root, const std::string& name) {
   }
   if (meant.size() == 1) return meant.front();
   if (meant.empty()) {
-    return input_error(fmt::format("no run in {} has an id that begins with '{}'{}", root, name,
-                                   did_you_mean(name, ids)));
+    return input_error("no run in {} has an id that begins with '{}'{}", root, name,
+                       did_you_mean(name, ids));
   }
   for (std::string& folder : meant) folder = base_name(folder);
   return ambiguous(name, meant);

@@ -34,7 +34,7 @@ Status remove_run(const std::string& root, const std::string& folder) {
   const os::FileLock lock = KW_TRY(os::FileLock::take(Layout{folder}.lock()));
   std::error_code code;
   std::filesystem::rename(path, trash, code);
-  if (code) return environment_error(fmt::format("removing {}: {}", folder, code.message()));
+  if (code) return environment_error("removing {}: {}", folder, code.message());
   return os::real_disk().remove(trash);
 }
 

@@ -47,7 +47,7 @@ class Index {
     const std::vector<SqlRow> version = KW_TRY(index.database_.run("PRAGMA user_version"));
     const int64_t found = version.empty() ? 0 : integer(version[0][0]);
     if (found != 0 && found != kIndexVersion) {
-      return input_error(fmt::format("index: it is of version {}", found));
+      return input_error("index: it is of version {}", found);
     }
     for (const char* table : kSchema) KW_TRY(index.database_.run(table));
     if (found == 0)

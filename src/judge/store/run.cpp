@@ -6,8 +6,6 @@
 // order of their writes.
 #include "store/run.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "core/hash.h"
@@ -34,16 +32,15 @@ std::array<std::string, kInputNames.size()> input_texts(const RunInputs& inputs)
 Status check_free(const std::string& folder) {
   const Layout at{folder};
   if (!os::exists(folder)) return Done{};
-  if (!os::is_directory(folder)) return input_error(fmt::format("{} is not a folder", folder));
+  if (!os::is_directory(folder)) return input_error("{} is not a folder", folder);
   if (const auto holder = os::lock_holder(at.lock())) {
-    return input_error(fmt::format("{} is in use by {}", folder, *holder));
+    return input_error("{} is in use by {}", folder, *holder);
   }
   if (os::exists(at.manifest())) {
-    return input_error(
-        fmt::format("{} holds a run already: resume it, or name another folder", folder));
+    return input_error("{} holds a run already: resume it, or name another folder", folder);
   }
   if (os::list_directory(folder).empty() || is_abandoned_creation(folder)) return Done{};
-  return input_error(fmt::format("{} is not empty: name another folder", folder));
+  return input_error("{} is not empty: name another folder", folder);
 }
 
 Status write_inputs(const Layout& at, const RunInputs& inputs, os::Disk& disk, Manifest* manifest) {
@@ -60,9 +57,9 @@ Status check_inputs(const Layout& at, const Manifest& manifest) {
   for (const auto& [name, hash] : manifest.input_hashes) {
     const std::string text = KW_TRY(read_kept(at, at.input(name)));
     if (hash_hex(text) == hash) continue;
-    return input_error(fmt::format(
+    return input_error(
         "inputs/{} was changed after the run began, so the run cannot continue; start a new run",
-        name));
+        name);
   }
   return Done{};
 }
@@ -102,8 +99,8 @@ Run::~Run() {
 Result<Run> Run::create(const Where& where, const RunInputs& inputs, os::Disk& disk) {
   if (!where.folder.empty()) KW_TRY(check_free(where.folder));
   if (where.folder.empty() && os::exists(Layout{where.root}.manifest())) {
-    return input_error(fmt::format(
-        "{} is itself a run: resume it, or name the folder that is to hold runs", where.root));
+    return input_error("{} is itself a run: resume it, or name the folder that is to hold runs",
+                       where.root);
   }
   for (int attempt = 1;; ++attempt) {
     const std::string id = KW_TRY(new_id(inputs));

@@ -6,8 +6,6 @@
 // written on a full disk.
 #include "store/run_impl.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "core/json_reader.h"
@@ -33,8 +31,7 @@ Status remove_leftovers(const std::string& folder, os::Disk& disk, int64_t* remo
 
 }  // namespace
 
-template <class V>
-void fields(V& v, Manifest& m) {
+void fields(auto& v, Manifest& m) {
   v("format", computed(kFolderFormat))("version", computed(kFolderVersion))("id", m.id);
   v("name", m.name)("created", m.created)("inputs", m.input_hashes);
 }
@@ -43,21 +40,20 @@ Json to_json(const Manifest& manifest) { return record_json(manifest); }
 
 Result<Manifest> read_manifest(const Layout& at) {
   if (!os::is_directory(at.folder)) {
-    return input_error(fmt::format("there is no run folder {}", at.folder));
+    return input_error("there is no run folder {}", at.folder);
   }
   if (!os::exists(at.manifest())) {
-    return input_error(fmt::format(
-        "{} is not a run folder: it has no run.json (or its creation was cut short)", at.folder));
+    return input_error("{} is not a run folder: it has no run.json (or its creation was cut short)",
+                       at.folder);
   }
   const std::string text = KW_TRY(read_kept(at, at.manifest()));
   const Result<Json> json = Json::parse(text);
   if (!json || (*json)["format"].as_string() != kFolderFormat) {
-    return input_error(fmt::format("{} is damaged: run.json is not what was written", at.folder));
+    return input_error("{} is damaged: run.json is not what was written", at.folder);
   }
   if (const int64_t version = (*json)["version"].as_int(); version != kFolderVersion) {
-    return input_error(
-        fmt::format("{} is a run folder of version {}; this program knows version {}", at.folder,
-                    version, kFolderVersion));
+    return input_error("{} is a run folder of version {}; this program knows version {}", at.folder,
+                       version, kFolderVersion);
   }
   auto manifest = read_record<Manifest>(*json);
   std::erase_if(manifest.input_hashes, [](const auto& row) {

@@ -55,12 +55,11 @@ void damage_of_final(const Layout& at, std::vector<std::string>* out) {
 }
 
 Result<record::Candidate> read_candidate(const Layout& at, const std::string& id) {
-  if (!is_candidate_id(id)) return input_error(fmt::format("'{}' is not a candidate's id", id));
+  if (!is_candidate_id(id)) return input_error("'{}' is not a candidate's id", id);
   std::string text = KW_TRY(read_kept(at, at.of_candidate(id, "module.cu")));
-  record::Candidate candidate = KW_TRY(
-      record::candidate_from_json(read_json(at, at.of_candidate(id, "lineage.json")), std::move(text)));
-  if (candidate.id != id)
-    return input_error(fmt::format("its lineage is that of {}", candidate.id));
+  record::Candidate candidate = KW_TRY(record::candidate_from_json(
+      read_json(at, at.of_candidate(id, "lineage.json")), std::move(text)));
+  if (candidate.id != id) return input_error("its lineage is that of {}", candidate.id);
   return candidate;
 }
 

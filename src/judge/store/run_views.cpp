@@ -1,7 +1,5 @@
 // Stores transcripts, and folders that show candidates in the order of the trials. They hold links,
 // so each file exists once.
-#include <fmt/core.h>
-
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -27,7 +25,7 @@ Status link_file(const std::string& link, const std::string& target) {
   std::error_code failed;
   std::filesystem::remove(link, failed);
   std::filesystem::create_symlink(target, link, failed);
-  if (failed) return environment_error(fmt::format("{}: {}", link, failed.message()));
+  if (failed) return environment_error("{}: {}", link, failed.message());
   return Done{};
 }
 

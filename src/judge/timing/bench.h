@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "clock/paired_samples.h"
 #include "clock/measure.h"
+#include "clock/paired_samples.h"
 #include "core/json.h"
 #include "core/result.h"
 #include "timing/calibration.h"

@@ -28,8 +28,7 @@ void add_rates(const BenchReport& report, JsonWriter& v) {
 
 }  // namespace
 
-template <class V>
-void fields(V& v, TimedEntry& e) {
+void fields(auto& v, TimedEntry& e) {
   v("name", e.name)("kind", e.kind);
   if (e.verdict) v("verdict", record::verdict_name(*e.verdict));
   v("problem", e.problem, Zero::Omit);
@@ -40,8 +39,7 @@ void fields(V& v, TimedEntry& e) {
   v("comparison", e.comparison, Zero::Omit);
 }
 
-template <class V>
-void fields(V& v, BenchSeconds& s) {
+void fields(auto& v, BenchSeconds& s) {
   v("prepare", s.prepare)("gate", s.gate)("timing", s.timing)("baselines", s.baselines);
   v("calibration", s.calibration)("turnaround", s.turnaround());
 }
@@ -52,8 +50,7 @@ Json to_json(const BenchReport& report) {
   v("dims", report.dims)("quick", report.quick)("replay_seeded", report.replay_seeded);
   v("certified", !report.quick && !report.replay_seeded && report.workers >= 3);
   v("deterministic", report.deterministic)("work", report.work);
-  if (report.calibration)
-    v("floor", report.floor)("calibration", report.calibration->calibration);
+  if (report.calibration) v("floor", report.floor)("calibration", report.calibration->calibration);
   v("candidate", report.candidate);
   add_rates(report, v);
   v("rivals", report.rivals);

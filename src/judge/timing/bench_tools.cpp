@@ -84,8 +84,7 @@ Result<std::shared_ptr<BenchMachine>> fitting_machine(std::shared_ptr<BenchMachi
   const std::string here = gpu->info().target;
   if (here == request.target || here + "a" == request.target) return machine;
   if (request.device == "gpu") {
-    return input_error(
-        fmt::format("--target {} cannot run on this GPU, which is {}", request.target, here));
+    return input_error("--target {} cannot run on this GPU, which is {}", request.target, here);
   }
   *note =
       fmt::format("compiled for {}; the GPU here is {}, so nothing is timed", request.target, here);

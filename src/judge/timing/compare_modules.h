@@ -8,8 +8,8 @@
 
 #include "binding/bind.h"
 #include "binding/inputs.h"
-#include "clock/paired_samples.h"
 #include "clock/measure.h"
+#include "clock/paired_samples.h"
 #include "core/json.h"
 #include "core/result.h"
 #include "single_run/run_module.h"

@@ -151,16 +151,14 @@ Cost cost_of(const CostRequest& request) {
   return cost;
 }
 
-template <class V>
-void fields(V& v, CostPart& p) {
+void fields(auto& v, CostPart& p) {
   v("us", p.us)("bound", p.bound)("memory_us", p.memory_us)("l2_us", p.l2_us);
   v("issue_us", p.issue_us)("pipe_us", p.pipe_us)("shared_us", p.shared_us);
   v("compute_us", p.compute_us)("occupancy", p.occupancy)("waves", p.waves)("hiding", p.hiding);
   v("tail", p.tail);
 }
 
-template <class V>
-void fields(V& v, Cost& c) {
+void fields(auto& v, Cost& c) {
   v("is_measurement", computed(false))("us", c.us)("launches", c.launches);
 }
 

@@ -74,8 +74,7 @@ Estimate estimate(const record::CounterValues& total, size_t launches, const clo
   return result;
 }
 
-template <class V>
-void fields(V& v, Estimate& e) {
+void fields(auto& v, Estimate& e) {
   v("is_measurement", computed(false))("gpu", e.gpu)("counted_at", e.counted_at)("scale", e.scale);
   v("us", e.us)("bound", e.bound)("memory_us", e.memory_us)("l2_us", e.l2_us);
   v("issue_us", e.issue_us)("compute_us", e.compute_us)("shared_us", e.shared_us);

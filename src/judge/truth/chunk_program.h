@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "truth/facts.h"
 #include "truth/evaluation_plan.h"
+#include "truth/facts.h"
 #include "truth/pointwise.h"
 
 namespace kw::truth {

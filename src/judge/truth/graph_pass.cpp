@@ -65,22 +65,21 @@ void Run::keep(NodeId node) {
 
 Status Run::check_inputs() const {
   if (inputs_.size() != graph_.inputs.size()) {
-    return input_error(fmt::format("the graph has {} inputs, {} were given", graph_.inputs.size(),
-                                   inputs_.size()));
+    return input_error("the graph has {} inputs, {} were given", graph_.inputs.size(),
+                       inputs_.size());
   }
   for (size_t k = 0; k < inputs_.size(); ++k) {
     const Node& node = graph_[graph_.inputs[k].node];
     const Extents want = graph::values_of(node.shape);
     if (inputs_[k].dtype != node.dtype || inputs_[k].shape != want) {
-      return input_error(fmt::format("input '{}' is {}{}, the graph has {}{}",
-                                     graph_.inputs[k].name, tensor::dtype_name(inputs_[k].dtype),
-                                     tensor::shape_text(inputs_[k].shape),
-                                     tensor::dtype_name(node.dtype), tensor::shape_text(want)));
+      return input_error("input '{}' is {}{}, the graph has {}{}", graph_.inputs[k].name,
+                         tensor::dtype_name(inputs_[k].dtype), tensor::shape_text(inputs_[k].shape),
+                         tensor::dtype_name(node.dtype), tensor::shape_text(want));
     }
     const bool packed = node.dtype == DType::Fp4e2m1x2;
     if (packed && facts_[static_cast<size_t>(graph_.inputs[k].node)].needed) {
-      return input_error(fmt::format("input '{}': values of packed type {} cannot be computed with",
-                                     graph_.inputs[k].name, tensor::dtype_name(node.dtype)));
+      return input_error("input '{}': values of packed type {} cannot be computed with",
+                         graph_.inputs[k].name, tensor::dtype_name(node.dtype));
     }
   }
   return Done{};
@@ -95,8 +94,8 @@ Status Run::compute() {
       release_after(static_cast<NodeId>(id));
     }
   } catch (const std::bad_alloc&) {
-    return environment_error(
-        fmt::format("out of memory while computing the truth ({} bytes held)", held_bytes_));
+    return environment_error("out of memory while computing the truth ({} bytes held)",
+                             held_bytes_);
   }
   return Done{};
 }
@@ -114,11 +113,10 @@ Status Run::reserve(NodeId node, uint64_t bytes) {
                         node_text(graph_.nodes[id], static_cast<NodeId>(id), facts_[id].shape),
                         held_[id]);
   }
-  return input_error(
-      fmt::format("the truth of {} needs {} bytes; {} are allowed{}{}",
-                  node_text(graph_[node], node, facts_[static_cast<size_t>(node)].shape), bytes,
-                  options_.max_bytes,
-                  held.empty() ? "" : " and these are held:", held.empty() ? "" : held.substr(1)));
+  return input_error("the truth of {} needs {} bytes; {} are allowed{}{}",
+                     node_text(graph_[node], node, facts_[static_cast<size_t>(node)].shape), bytes,
+                     options_.max_bytes, held.empty() ? "" : " and these are held:",
+                     held.empty() ? "" : held.substr(1));
 }
 
 Status Run::compute_node(NodeId node) {
@@ -129,8 +127,7 @@ Status Run::compute_node(NodeId node) {
   auto filled = fill(node, values_[id]);
   if (!filled) return std::move(filled).error().context(node_text(graph_[node], node, facts.shape));
   if (findings_.divides_by_zero) {
-    return input_error(
-        fmt::format("{}: integer division by zero", node_text(graph_[node], node, facts.shape)));
+    return input_error("{}: integer division by zero", node_text(graph_[node], node, facts.shape));
   }
   return Done{};
 }

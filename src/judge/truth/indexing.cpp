@@ -3,16 +3,14 @@
 // the result are independent, so threads share them; the first bad index is reported at the end.
 // The alternative, stopping at an uncertain index, would leave the result without a bound. The
 // cost: one uncertain index reads all elements between its ends.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <mutex>
 #include <optional>
 
+#include "truth/graph_pass.h"
 #include "truth/jump_rules.h"
 #include "truth/moves.h"
 #include "truth/parallel.h"
-#include "truth/graph_pass.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -36,8 +34,8 @@ class Range {
   }
   Status status() const {
     if (!bad_) return Done{};
-    return input_error(fmt::format("index {} is out of bounds for dimension {} with size {}", *bad_,
-                                   dim_, extent_));
+    return input_error("index {} is out of bounds for dimension {} with size {}", *bad_, dim_,
+                       extent_);
   }
   bool empty() const { return extent_ == 0; }
 

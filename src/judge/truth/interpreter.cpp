@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "truth/output.h"
 #include "truth/graph_pass.h"
+#include "truth/output.h"
 
 namespace kw::truth {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "truth/parallel.h"
 #include "truth/graph_pass.h"
+#include "truth/parallel.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {

@@ -19,8 +19,7 @@ bool is_comparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
 
 // Functions with steps: the argument's error becomes a jump of the result, or has no effect.
 bool is_step(Op op) {
-  return op == Op::Sign || op == Op::Floor || op == Op::Ceil || op == Op::Trunc ||
-         op == Op::Round;
+  return op == Op::Sign || op == Op::Floor || op == Op::Ceil || op == Op::Trunc || op == Op::Round;
 }
 
 void copy(const double* from, int count, double* to) { std::copy_n(from, count, to); }

@@ -3,15 +3,13 @@
 // jumps between them. An uncertain index widens every position that it may select. The writes run
 // on one thread in index order, because they may collide. The alternative, sorting by index first,
 // would allow several threads but needs memory for the order.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "ports/bound.h"
-#include "truth/moves.h"
 #include "truth/graph_pass.h"
+#include "truth/moves.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -210,8 +208,8 @@ Status scatter(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
     });
   }
   if (bad) {
-    return input_error(fmt::format("index {} is out of bounds for dimension {} with size {}", *bad,
-                                   n.attrs.dims[0], extent));
+    return input_error("index {} is out of bounds for dimension {} with size {}", *bad,
+                       n.attrs.dims[0], extent);
   }
   scattering.finish();
   return Done{};

@@ -228,8 +228,7 @@ Result<std::vector<Truth>> GpuOracle::on_device(const Graph& graph,
   run.threads = options.threads;
   ports::RunOutcome outcome = KW_TRY(device_->run(loaded->image, plan.program, views, run));
   if (outcome.status != ports::RunStatus::Completed)
-    return environment_error(
-        fmt::format("{}: {}", run_status_name(outcome.status), outcome.message));
+    return environment_error("{}: {}", run_status_name(outcome.status), outcome.message);
   for (const record::Finding& finding : outcome.findings) {
     if (finding.certainty == record::Certainty::Certain)
       return environment_error("a kernel of the truth: " + finding.message);

@@ -1,6 +1,6 @@
 // Problem: every element of a truth needs its value, errors and jumps by the interpreter's rules.
-// Choice: the interpreter's own plan becomes one kernel per whole node. Reductions of few results are
-// split and merged by a second kernel. Graphs that sum half rounding errors get a second pass.
+// Choice: the interpreter's own plan becomes one kernel per whole node. Reductions of few results
+// are split and merged by a second kernel. Graphs that sum half rounding errors get a second pass.
 // Alternative: one kernel that interprets programs on the device; it is slower per element.
 // Cost: one compile per graph and shape. Ops without device code are left to the interpreter.
 #include "truth_gpu/gpu_plan.h"
@@ -10,8 +10,8 @@
 #include <algorithm>
 
 #include "ports/bound.h"
-#include "truth/output.h"
 #include "truth/evaluation_plan.h"
+#include "truth/output.h"
 #include "truth/reduce.h"
 #include "truth/scalar.h"
 #include "truth_gpu/gpu_loops.h"

@@ -169,9 +169,9 @@ Error Checker::parted(const ShapeCase& shape, const std::string& family,
                       const torch_worker::Mismatch& mismatch) const {
   const std::string at = shape.dims.empty() ? "" : " at " + task::dims_text(shape.dims);
   return input_error(
-      fmt::format("{}: PyTorch and kernelwright read this reference differently, so it cannot be "
-                  "used to judge{}, {} inputs: {}",
-                  task_.source_path, at, family, torch_worker::mismatch_text(mismatch)));
+      "{}: PyTorch and kernelwright read this reference differently, so it cannot be used to "
+      "judge{}, {} inputs: {}",
+      task_.source_path, at, family, torch_worker::mismatch_text(mismatch));
 }
 
 /// Whether PyTorch could evaluate the reference. `own`: the shape is one of the task's own.
@@ -257,7 +257,7 @@ Result<CrossCheckMode> cross_check_mode(const std::string& name) {
   if (name == "auto") return CrossCheckMode::Auto;
   if (name == "always") return CrossCheckMode::Always;
   if (name == "never") return CrossCheckMode::Never;
-  return input_error(fmt::format("--cross-check: '{}' is not one of auto, always, never", name));
+  return input_error("--cross-check: '{}' is not one of auto, always, never", name);
 }
 
 std::string CrossCheckReport::text() const {
@@ -275,8 +275,7 @@ std::string CrossCheckReport::text() const {
   return line;
 }
 
-template <class V>
-void fields(V& v, CrossCheckReport& r) {
+void fields(auto& v, CrossCheckReport& r) {
   v("state", computed(state_name(r.state)))("torch", r.torch)("shapes", r.shapes);
   v("families", r.families)("notes", r.notes)("seconds", r.seconds);
 }

@@ -37,8 +37,7 @@ Result<Description> describe_task(const reference::ReferenceRequest& request) {
   return made;
 }
 
-template <class V>
-void fields(V& v, DescribedTensor& t) {
+void fields(auto& v, DescribedTensor& t) {
   v("name", t.name)("dtype", t.dtype)("shape", t.shape)("extents", t.extents);
 }
 

@@ -18,13 +18,13 @@
 #include "binding/inputs.h"
 #include "core/text.h"
 #include "gate/shapes.h"
+#include "host_recording/captive_worker.h"
 #include "host_recording/foreign_build.h"
 #include "host_recording/launcher_abi.h"
 #include "host_recording/merge.h"
 #include "host_recording/python_request.h"
 #include "host_recording/recording_source.h"
 #include "host_recording/stand_in.h"
-#include "host_recording/captive_worker.h"
 #include "kernel/recorded.h"
 #include "os/files.h"
 #include "os/permissions.h"
@@ -196,8 +196,7 @@ class Recorder {
       return host_recording::binding_build(text_, name_, launcher, call.arguments);
     }
     const cuda_import::LauncherHead head = this->launcher();
-    if (!head.problems.empty())
-      return input_error(fmt::format("{}: {}", name_, head.problems.front().message));
+    if (!head.problems.empty()) return input_error("{}: {}", name_, head.problems.front().message);
     launcher = head.name;
     abi_ = KW_TRY(host_recording::match_launcher(head.parameters, *request_.task,
                                                  shapes_.front().graph, numbers()));
@@ -443,8 +442,8 @@ Result<CandidateText> read_candidate(const ForeignRequest& request) {
   const std::string why =
       imported ? imported->result.problems.front().message : imported.error().message;
   if (const std::string forbidden = os::why_forbidden(os::Runs::HostCode); !forbidden.empty())
-    return input_error(fmt::format("{}: {}\n  Recording its launches means running it, but {}",
-                                   request.path, why, forbidden));
+    return input_error("{}: {}\n  Recording its launches means running it, but {}", request.path,
+                       why, forbidden);
   CandidateText recorded = KW_TRY(Recorder(request, out.text).run());
   recorded.notes.insert(recorded.notes.begin(),
                         fmt::format("recorded, not imported ({}); trust: foreign", why));

@@ -1,7 +1,5 @@
 #include "verification/screen.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "core/json_writer.h"
@@ -123,7 +121,7 @@ const char* scope_name(ScreenScope scope) {
 
 Result<std::vector<Screened>> screen(const std::string& path, const single_run::Progress& progress,
                                      std::shared_ptr<torch_worker::TorchProcess> torch) {
-  if (!os::exists(path)) return input_error(fmt::format("there is no file or folder '{}'", path));
+  if (!os::exists(path)) return input_error("there is no file or folder '{}'", path);
   // A folder may have the name of a built-in suite.
   const bool plain = task_formats::is_carried(path);
   const task_formats::Suite suite =
@@ -138,8 +136,7 @@ Result<std::vector<Screened>> screen(const std::string& path, const single_run::
   return all;
 }
 
-template <class V>
-void fields(V& v, Screened& s) {
+void fields(auto& v, Screened& s) {
   v("name", s.name)("path", s.path)("scope", computed(scope_name(s.scope)))("reader", s.reader);
   v("reason", s.reason)("ops", s.ops)("detail", s.detail, Zero::Omit);
 }

@@ -6,8 +6,6 @@
 // for two sets of shapes, at most a quarter of the memory each.
 #include "verification/verify.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "arch/arch.h"
@@ -78,12 +76,12 @@ Result<task::Task> with_dims(task::Task task, const std::map<std::string, int64_
   for (const auto& [name, value] : dims) {
     const auto at = only.find(name);
     if (at == only.end()) {
-      return input_error(fmt::format(
+      return input_error(
           "the task has no dim '{}'{}; {}", name, did_you_mean(name, names),
-          names.empty() ? "its shapes are fixed" : "its dims are " + join(names, ", ")));
+          names.empty() ? "its shapes are fixed" : "its dims are " + join(names, ", "));
     }
     if (value < 0 || value > kernel::kMaxDim)
-      return input_error(fmt::format("dim {} = {} is outside 0 … 2^40", name, value));
+      return input_error("dim {} = {} is outside 0 … 2^40", name, value);
     at->second = value;
   }
   task.correctness_shapes = {only};
@@ -102,8 +100,8 @@ std::vector<std::string> task_options(const std::vector<std::string>& inputs,
 Status check_family(const std::string& name) {
   const std::vector<std::string>& names = gate::all_families();
   if (std::find(names.begin(), names.end(), name) != names.end()) return Done{};
-  return input_error(fmt::format("there is no input family '{}'{}; families: {}", name,
-                                 did_you_mean(name, names), join(names, ", ")));
+  return input_error("there is no input family '{}'{}; families: {}", name,
+                     did_you_mean(name, names), join(names, ", "));
 }
 
 bool VerifyReport::ok() const {

@@ -75,7 +75,7 @@ Result<std::string> run_tool(const std::string& sanitizer, const char* tool,
                           : result.signal != 0
                               ? fmt::format("was killed by signal {}", result.signal)
                               : fmt::format("ended with code {}", result.exit_code);
-  return environment_error(fmt::format("compute-sanitizer {} {}", tool, how));
+  return environment_error("compute-sanitizer {} {}", tool, how);
 }
 
 }  // namespace

@@ -43,14 +43,14 @@ struct SassCheck {
 const char* sass_check_name(SassCheck::Kind kind);
 
 struct Method {
-  std::string id;                       // "memory.vectorized_access"
-  std::string axis;                     // "compute", "memory" or "latency"
-  std::string title;                    // one line
-  int priority = 0;                     // 1 is tried first on its axis
-  std::vector<arch::Feature> features;  // the target must have all of them
-  double gain_low = 1, gain_high = 1;   // speedup when it works; below 1: slower
-  std::optional<Expression> trigger;    // when to try it
-  std::optional<Expression> skip;       // when not to try it
+  std::string id;                                         // "memory.vectorized_access"
+  std::string axis;                                       // "compute", "memory" or "latency"
+  std::string title;                                      // one line
+  int priority = 0;                                       // 1 is tried first on its axis
+  std::vector<arch::Feature> features;                    // the target must have all of them
+  double gain_low = 1, gain_high = 1;                     // speedup when it works; below 1: slower
+  std::optional<Expression> trigger;                      // when to try it
+  std::optional<Expression> skip;                         // when not to try it
   std::vector<std::string> needs, conflicts, supersedes;  // ids
   Effect effect = Effect::None;
   std::vector<SassCheck> sass;         // all must hold; empty: no known pattern

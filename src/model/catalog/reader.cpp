@@ -216,7 +216,8 @@ void read_sass(Row& row, Method& method) {
     const size_t blank = text.find(' ');
     const auto at = std::ranges::find(words, text.substr(0, blank));
     if (at == words.end() || blank == std::string::npos) {
-      row.problem("sass", fmt::format("'{}' is not 'present|absent|more|fewer|unrolls OPCODES'", text));
+      row.problem("sass",
+                  fmt::format("'{}' is not 'present|absent|more|fewer|unrolls OPCODES'", text));
       continue;
     }
     method.sass.push_back({static_cast<SassCheck::Kind>(at - words.begin()),

@@ -67,8 +67,9 @@ class Cone {
     const bool output = std::ranges::any_of(tape_.forward.outputs,
                                             [&](const NamedNode& one) { return one.node == id; });
     const std::vector<NodeId>& users = tape_.users(id);
-    return !output &&
-           std::ranges::all_of(users, [&](NodeId user) { return has(user) || !tape_.needs_gradient(user); });
+    return !output && std::ranges::all_of(users, [&](NodeId user) {
+      return has(user) || !tape_.needs_gradient(user);
+    });
   }
 
   const Tape& tape_;

@@ -12,8 +12,8 @@
 #include <algorithm>
 
 #include "core/text.h"
-#include "kernel/plan_names.h"
 #include "kernel/parse_expr.h"
+#include "kernel/plan_names.h"
 
 namespace kw::kernel {
 

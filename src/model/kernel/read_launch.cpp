@@ -11,8 +11,8 @@
 #include "core/contains.h"
 #include "core/text.h"
 #include "kernel/line_reader.h"
-#include "kernel/plan_names.h"
 #include "kernel/parse_expr.h"
+#include "kernel/plan_names.h"
 
 namespace kw::kernel {
 

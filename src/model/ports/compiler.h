@@ -14,12 +14,12 @@ namespace kw::ports {
 enum class ImageKind : uint8_t { Ptx, Cubin };
 
 struct CompileRequest {
-  std::string source;       // the unchanged text of the module; `//!` lines are comments
-  std::string file_name;    // shown in diagnostics, e.g. "rms_norm.cu"
-  std::string target;       // "sm_90", "sm_90a", …
+  std::string source;     // the unchanged text of the module; `//!` lines are comments
+  std::string file_name;  // shown in diagnostics, e.g. "rms_norm.cu"
+  std::string target;     // "sm_90", "sm_90a", …
   ImageKind image = ImageKind::Ptx;
   std::vector<std::pair<std::string, int64_t>> defines;  // tunables, injected after the includes
-  std::vector<std::string> kernels;  // name expressions to instantiate: "rms_norm<256, 2>"
+  std::vector<std::string> kernels;          // name expressions to instantiate: "rms_norm<256, 2>"
   std::vector<std::string> include_folders;  // in addition to the compiler's own
   double timeout_seconds = 60;
   bool apart = false;  // may compile kernels one by one; then a cubin may be a pack
@@ -32,7 +32,8 @@ CompileRequest compile_request(const kernel::Module& module, const kernel::Selec
 /// What the compiler reported about one kernel. -1: not reported.
 struct KernelResources {
   int registers = -1;
-  int64_t static_shared = -1, local_bytes = -1, spill_store_bytes = -1, spill_load_bytes = -1, stack_bytes = -1;
+  int64_t static_shared = -1, local_bytes = -1, spill_store_bytes = -1, spill_load_bytes = -1,
+          stack_bytes = -1;
   int64_t constant_bytes = -1;
   int max_threads = -1;  // from __launch_bounds__
 };
@@ -54,9 +55,9 @@ struct CompileMessage {
 
 struct Compiled {
   ImageKind kind = ImageKind::Ptx;
-  std::string image;        // PTX text or cubin bytes
+  std::string image;  // PTX text or cubin bytes
   std::string target;
-  std::string compiler;     // "NVRTC 13.0.88", "clang 19.1.7"
+  std::string compiler;  // "NVRTC 13.0.88", "clang 19.1.7"
   std::vector<CompiledKernel> kernels;
   std::vector<CompileMessage> messages;  // warnings
   double seconds = 0;

@@ -17,8 +17,8 @@
 namespace kw::ports {
 
 struct DeviceInfo {
-  std::string name;         // "NVIDIA H200" or "virtual GPU (sm_90)"
-  std::string target;       // "sm_90"
+  std::string name;    // "NVIDIA H200" or "virtual GPU (sm_90)"
+  std::string target;  // "sm_90"
   bool is_virtual = false;
   int sms = 0;
   int64_t l2_bytes = 0, shared_per_block_optin = 0, memory_bytes = 0;
@@ -29,10 +29,10 @@ struct DeviceInfo {
 };
 
 struct RunOptions {
-  bool counters = false;        // virtual GPU only: counts instead of checking
-  bool check_order = false;     // virtual GPU only: compares with a run in permuted order
-  int threads = 0;              // host threads of the virtual GPU; 0 = all cores
-  uint64_t schedule_seed = 0;   // 0: natural order
+  bool counters = false;               // virtual GPU only: counts instead of checking
+  bool check_order = false;            // virtual GPU only: compares with a run in permuted order
+  int threads = 0;                     // host threads of the virtual GPU; 0 = all cores
+  uint64_t schedule_seed = 0;          // 0: natural order
   uint64_t max_warp_instructions = 0;  // 0: a large default
   double timeout_seconds = 60;
   int misalign_bytes = 0;    // moves every buffer by this (a multiple of its alignment)
@@ -53,13 +53,13 @@ const char* run_status_name(RunStatus status);
 
 struct RunOutcome {
   RunStatus status = RunStatus::Completed;
-  std::string message;                        // why, when not Completed
-  std::vector<tensor::HostTensor> buffers;    // parallel to Program::buffers; only Output, Inout
-  std::vector<uint64_t> hashes;               // real GPU: audit_hash per buffer; 0 if not returned
+  std::string message;                      // why, when not Completed
+  std::vector<tensor::HostTensor> buffers;  // parallel to Program::buffers; only Output, Inout
+  std::vector<uint64_t> hashes;             // real GPU: audit_hash per buffer; 0 if not returned
   std::vector<record::Finding> findings;
   std::vector<record::LaunchCounters> counters;  // per launch, when requested
   std::string printed;                           // output of the kernels' printf
-  double seconds = 0;                         // wall time of the run itself
+  double seconds = 0;                            // wall time of the run itself
 };
 
 /// The parameters of a timing call. docs/clock.md gives the reasons.
@@ -87,12 +87,15 @@ using ImageId = uint64_t;
 class InputViews {
  public:
   InputViews() = default;
-  InputViews(const std::vector<tensor::HostTensor>& tensors) {  // NOLINT(google-explicit-constructor)
+  InputViews(
+      const std::vector<tensor::HostTensor>& tensors) {  // NOLINT(google-explicit-constructor)
     for (const tensor::HostTensor& tensor : tensors) add(&tensor);
   }
   InputViews(const std::vector<tensor::HostTensor>* tensors) : InputViews(*tensors) {}  // NOLINT
   /// nullptr for a buffer that is not given. `hash` is its audit_hash (seed 0), or 0 when unknown.
-  void add(const tensor::HostTensor* tensor, uint64_t hash = 0) { views_.push_back({tensor, hash}); }
+  void add(const tensor::HostTensor* tensor, uint64_t hash = 0) {
+    views_.push_back({tensor, hash});
+  }
 
   size_t size() const { return views_.size(); }
   const tensor::HostTensor& operator[](size_t index) const {
@@ -147,13 +150,14 @@ class Device {
   virtual Result<ImageId> load(const Compiled& compiled) = 0;
   /// `inputs` is parallel to program.buffers. It is read for Input and Inout and ignored for
   /// others.
-  virtual Result<RunOutcome> run(ImageId image, const kernel::Program& program, const InputViews& inputs,
-                                 const RunOptions& options) = 0;
+  virtual Result<RunOutcome> run(ImageId image, const kernel::Program& program,
+                                 const InputViews& inputs, const RunOptions& options) = 0;
   /// Returns the buffers of an outcome, so that a later run can reuse their memory. Optional.
   virtual void recycle(std::vector<tensor::HostTensor> buffers);
   /// Interleaved timing of one or more programs. The virtual GPU has no clock and returns an
   /// environment Error.
-  virtual Result<TimeOutcome> time(const std::vector<TimedProgram>& programs, const TimeProtocol& protocol) = 0;
+  virtual Result<TimeOutcome> time(const std::vector<TimedProgram>& programs,
+                                   const TimeProtocol& protocol) = 0;
   /// Runs a small known kernel. The Error says what is wrong with the device.
   virtual Status health() = 0;
 };

@@ -19,8 +19,8 @@ struct Scores {
   int dim = 0;         // dim that the index counts along
   int64_t extent = 0;  // of that dim in the scores
   bool largest = true;
-  bool first_of_ties = false;  // PyTorch documents this for argmax, argmin, max, min
-  std::vector<int64_t> shape;  // of the scores
+  bool first_of_ties = false;   // PyTorch documents this for argmax, argmin, max, min
+  std::vector<int64_t> shape;   // of the scores
   tensor::Large<double> value;  // in the scores' layout
   tensor::Large<float> bound;   // B of each score
   /// What the index at position j along `dim` means: the best of all, the j-th best (sort, topk),
@@ -42,8 +42,8 @@ struct Truth {
   tensor::Large<float> h;           // error of half and fp8 roundings; empty when all zero
   tensor::Large<float> jump;  // distance to the other side of a near discontinuity; empty when none
   tensor::Large<uint8_t> may_overflow;  // the declared precision gives inf or NaN where the truth
-                                      // does not, or the other way round; empty when none
-  bool exact = false;  // only exact ops were used: equal bits are required
+                                        // does not, or the other way round; empty when none
+  bool exact = false;                   // only exact ops were used: equal bits are required
   std::optional<Scores> scores;
 };
 

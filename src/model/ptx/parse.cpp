@@ -10,8 +10,8 @@
 
 #include "core/text.h"
 #include "ptx/body.h"
-#include "ptx/parse_context.h"
 #include "ptx/declare.h"
+#include "ptx/parse_context.h"
 #include "ptx/ptx_words.h"
 
 namespace kw::ptx {

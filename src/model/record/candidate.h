@@ -16,8 +16,8 @@ struct Candidate {
   std::string id;  // candidate_id(text, tunes)
   std::string text;
   std::map<std::string, int64_t> tunes;
-  std::string proposer;  // "builtin", "llm"
-  std::string origin;    // what was tried: "row program, block per row, 16-byte loads"
+  std::string proposer;              // "builtin", "llm"
+  std::string origin;                // what was tried: "row program, block per row, 16-byte loads"
   std::vector<std::string> parents;  // ids of the candidates it was derived from
   double when = 0;                   // seconds since the run started
   // For candidates of a model: which model, for which stage, and the number of the attempt.

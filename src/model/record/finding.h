@@ -65,9 +65,9 @@ struct ThreadId {
 struct Finding {
   FindingKind kind = FindingKind::LaunchError;
   Certainty certainty = Certainty::Certain;
-  std::string message;   // with numbers: "reads x[4096], one past the end (x has 4096 elements)"
-  std::string kernel;    // as written in the launch line
-  int launch = 0;        // index into Program::launches
+  std::string message;  // with numbers: "reads x[4096], one past the end (x has 4096 elements)"
+  std::string kernel;   // as written in the launch line
+  int launch = 0;       // index into Program::launches
   Place at;
   ThreadId who;
   std::string buffer;             // buffer or shared variable, if there is one

@@ -18,8 +18,8 @@ struct TimingSamples {
   int64_t discarded = 0;             // discarded samples: clock too low, or launches not hidden
   bool clocks_low = false;           // the clock stayed below 3/4 of its default: discarding ended
   int sm_clock_mhz = 0;              // lowest reading during sampling; 0: unknown
-  int temperature_c = 0;    // read after the last sample
-  int power_w = 0;          // read after the last sample
+  int temperature_c = 0;             // read after the last sample
+  int power_w = 0;                   // read after the last sample
 };
 
 /// The hashes of the outputs of one timed call.

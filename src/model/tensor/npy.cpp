@@ -76,8 +76,8 @@ Result<DType> resolve_dtype(const std::string& descr, std::optional<DType> wante
   if (numpy_lacks(*wanted))
     accepted = dtype_size(*wanted) == 2 ? "uint16 or '|V2' bytes" : "uint8 or '|V1' bytes";
   if (!numpy_lacks(*wanted)) accepted = "'" + accepted + "'";
-  return input_error("the array is {} ('{}') where {} is expected (NumPy {})", dtype_name(row->type),
-                     descr, dtype_name(*wanted), accepted);
+  return input_error("the array is {} ('{}') where {} is expected (NumPy {})",
+                     dtype_name(row->type), descr, dtype_name(*wanted), accepted);
 }
 
 void swap_bytes(Bytes& data, int size) {

@@ -152,8 +152,7 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes) {
   for (size_t i = 0; i < length_bytes; ++i) {
     length |= uint64_t{static_cast<unsigned char>(bytes[8 + i])} << (8 * i);
   }
-  if (length > kHeaderLimit)
-    return input_error("its header of {} bytes is too large", length);
+  if (length > kHeaderLimit) return input_error("its header of {} bytes is too large", length);
   if (bytes.size() - start < length) return input_error("truncated .npy header");
   NpyHeader header = KW_TRY(Dict(bytes.substr(start, length)).parse());
   header.data_offset = start + length;

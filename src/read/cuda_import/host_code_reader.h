@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "cuda_import/host_value.h"
 #include "cuda_import/launcher_records.h"
 #include "cuda_import/source.h"
-#include "cuda_import/host_value.h"
 #include "cuda_source/diagnostics.h"
 
 namespace kw::cuda_import {

@@ -15,8 +15,8 @@
 #include "cuda_import/plan_lines.h"
 #include "cuda_import/source.h"
 #include "cuda_source/cuda_types.h"
-#include "kernel/plan_names.h"
 #include "kernel/parse_module.h"
+#include "kernel/plan_names.h"
 
 namespace kw::cuda_import {
 

@@ -16,12 +16,12 @@
 #include "frontend/call.h"
 #include "frontend/cell.h"
 #include "frontend/legal.h"
+#include "frontend/library_rows.h"
 #include "frontend/make_task.h"
 #include "frontend/names.h"
 #include "frontend/python_tracer.h"
 #include "frontend/refusals.h"
 #include "frontend/spec_text.h"
-#include "frontend/library_rows.h"
 #include "graph/derive.h"
 
 namespace kw::frontend {
@@ -93,9 +93,9 @@ Result<NodeId> Importer::constant(const tensor::HostTensor& value) {
   const int64_t count = KW_TRY(tensor::element_count(value.shape));
   if (count > kMaxConstant)
     return input_error(
-        fmt::format("a constant of {} elements is too large to be part of a graph "
-                    "(at most {}); make it a buffer or an input",
-                    count, kMaxConstant));
+        "a constant of {} elements is too large to be part of a graph (at most {}); make it a "
+        "buffer or an input",
+        count, kMaxConstant);
   const bool floats = tensor::is_float(value.dtype);
   std::vector<NodeId> elements;
   for (int64_t i = 0; i < count; ++i) {
@@ -126,13 +126,12 @@ Status Importer::add_input(const Json& input) {
   if (kind == "constant") {
     const auto value = exported_.constants.find(name);
     if (value == exported_.constants.end())
-      return input_error(fmt::format("the export has no value for constant '{}'", name));
+      return input_error("the export has no value for constant '{}'", name);
     values_[node] = Value(Tensor(KW_TRY(constant(value->second))));
     return Done{};
   }
   const auto dtype = tensor::dtype_from_name(input["dtype"].as_string());
-  if (!dtype)
-    return input_error(fmt::format("input '{}' has dtype '{}'", name, input["dtype"].as_string()));
+  if (!dtype) return input_error("input '{}' has dtype '{}'", name, input["dtype"].as_string());
   InputNode added{unique(name), kind, -1};
   graph_.at(added.name, 0, 0);
   added.node = graph_.input(added.name, *dtype, KW_TRY(shape_of(input["shape"])));
@@ -144,14 +143,13 @@ Status Importer::add_input(const Json& input) {
 Result<Value> Importer::reference(const Json& json) const {
   const auto found = values_.find(json["node"].as_string());
   if (found == values_.end())
-    return input_error(
-        fmt::format("the export uses '{}' before it is computed", json["node"].as_string()));
+    return input_error("the export uses '{}' before it is computed", json["node"].as_string());
   if (!json.contains("index")) return found->second;
   const std::vector<Value>* items = items_of(found->second);
   const auto index = static_cast<size_t>(json["index"].as_int());
   if (!items && index == 0) return found->second;
   if (!items || index >= items->size())
-    return input_error(fmt::format("'{}' has no result {}", json["node"].as_string(), index));
+    return input_error("'{}' has no result {}", json["node"].as_string(), index);
   return (*items)[index];
 }
 
@@ -186,7 +184,7 @@ Result<Value> Importer::argument(const Json& json, int depth) {
   }
   if (json.contains("dtype")) {
     const auto dtype = tensor::dtype_from_name(json["dtype"].as_string());
-    if (!dtype) return input_error(fmt::format("unknown dtype '{}'", json["dtype"].as_string()));
+    if (!dtype) return input_error("unknown dtype '{}'", json["dtype"].as_string());
     return Value(DTypeValue{*dtype});
   }
   return Value();  // device, layout, memory_format: they do not change values
@@ -205,10 +203,9 @@ Status Importer::check_results(const Json& node, const Value& value) const {
     const bool same = values_of(made.shape) == values_of(shape) &&
                       tensor::dtype_name(made.dtype) == wanted[i]["dtype"].as_string();
     if (!same)
-      return input_error(fmt::format("{} gives {}{} here, but {}{} in PyTorch",
-                                     node["op"].as_string(), tensor::dtype_name(made.dtype),
-                                     shape_text(made.shape), wanted[i]["dtype"].as_string(),
-                                     shape_text(shape)));
+      return input_error("{} gives {}{} here, but {}{} in PyTorch", node["op"].as_string(),
+                         tensor::dtype_name(made.dtype), shape_text(made.shape),
+                         wanted[i]["dtype"].as_string(), shape_text(shape));
   }
   return Done{};
 }
@@ -216,8 +213,7 @@ Status Importer::check_results(const Json& node, const Value& value) const {
 Status Importer::add_node(const Json& node) {
   const std::string& op = node["op"].as_string();
   const OpRow* row = find_aten(op);
-  if (!row)
-    return input_error(fmt::format("{} (line {}) is not supported", op, node["line"].as_int()));
+  if (!row) return input_error("{} (line {}) is not supported", op, node["line"].as_int());
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> keywords;
   for (const Json& one : node["args"].items()) positional.push_back(KW_TRY(argument(one, 0)));
@@ -250,8 +246,8 @@ Result<std::vector<graph::NamedNode>> Importer::outputs() {
     const Value value = KW_TRY(argument(result["value"], 0));
     const auto* tensor = value.get<Tensor>();
     if (!tensor)
-      return input_error(fmt::format("output '{}' is {}, not a tensor", result["name"].as_string(),
-                                     type_name(value)));
+      return input_error("output '{}' is {}, not a tensor", result["name"].as_string(),
+                         type_name(value));
     named.push_back({mutation ? target : unique(result["name"].as_string()), tensor->node});
   }
   if (named.empty()) return input_error("the reference returns no tensor");
@@ -261,8 +257,8 @@ Result<std::vector<graph::NamedNode>> Importer::outputs() {
 Result<graph::Graph> Importer::run() {
   const Json& json = exported_.graph;
   if (json["format"].as_string() != kFormat)
-    return input_error(fmt::format("'{}' is not a format of an exported graph this version reads",
-                                   json["format"].as_string()));
+    return input_error("'{}' is not a format of an exported graph this version reads",
+                       json["format"].as_string());
   for (const Json& input : json["inputs"].items()) KW_TRY(add_input(input));
   for (const Json& node : json["nodes"].items()) {
     auto added = add_node(node);
@@ -288,7 +284,7 @@ class ExportedReference : public task::Reference {
   Result<graph::Graph> trace(const task::Dims& dims) const override {
     for (const auto& [name, value] : dims) {
       if (!exported_.graph["dims"].contains(name))
-        return input_error(fmt::format("torch.export fixed dim {}: it has no other value", name));
+        return input_error("torch.export fixed dim {}: it has no other value", name);
     }
     return import_aten(exported_, dims);
   }

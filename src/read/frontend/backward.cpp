@@ -57,10 +57,9 @@ Error nothing_to_do(const task::Task& task) {
   const bool floats =
       std::any_of(task.inputs.begin(), task.inputs.end(),
                   [](const task::TensorSpec& spec) { return tensor::is_float(spec.dtype); });
-  return input_error(fmt::format("{} has no backward: {}", task.name,
-                                 floats
-                                     ? "no output depends on a float input in a differentiable way"
-                                     : "it has no float inputs"));
+  return input_error("{} has no backward: {}", task.name,
+                     floats ? "no output depends on a float input in a differentiable way"
+                            : "it has no float inputs");
 }
 
 Result<Names> asked_for(const task::Task& task, const graph::Graph& graph, const task::Dims& dims,
@@ -70,10 +69,10 @@ Result<Names> asked_for(const task::Task& task, const graph::Graph& graph, const
     for (const std::string& name : options.of) {
       if (has(all, name)) continue;
       const bool known = task.find_input(name) != nullptr;
-      return input_error(fmt::format(
+      return input_error(
           "{} has no gradient by '{}': {}; it has: {}", task.name, name,
           known ? "no output depends on it in a differentiable way" : "there is no such input",
-          all.empty() ? "none" : join(all, ", ")));
+          all.empty() ? "none" : join(all, ", "));
     }
     return options.of;
   }
@@ -98,15 +97,14 @@ Status check_shapes(const task::Task& task, const graph::Graph& graph, const tas
   for (const graph::NamedNode& input : graph.inputs) {
     const task::TensorSpec* spec = task.find_input(input.name);
     if (spec == nullptr)
-      return input_error(
-          fmt::format("at {} the gradients also need '{}'", task::dims_text(dims), input.name));
+      return input_error("at {} the gradients also need '{}'", task::dims_text(dims), input.name);
     const std::vector<int64_t> shape = KW_TRY(task.shape_of(*spec, dims));
     if (shape != graph::values_of(graph[input.node].shape))
-      return input_error(fmt::format(
+      return input_error(
           "'{}' is [{}] at one shape of the task, but {} at {}: this task has no backward for "
           "several shapes",
           input.name, join(spec->shape, ", "), graph::values_text(graph[input.node].shape),
-          task::dims_text(dims)));
+          task::dims_text(dims));
   }
   return Done{};
 }

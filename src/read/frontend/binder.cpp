@@ -15,12 +15,12 @@ Status Binder::check_names() const {
     const std::string& name = said_[i].name;
     const bool twice = std::any_of(said_.begin(), said_.begin() + static_cast<std::ptrdiff_t>(i),
                                    [&](const GivenInput& one) { return one.name == name; });
-    if (twice) return input_error(fmt::format("input '{}' is given twice", name));
+    if (twice) return input_error("input '{}' is given twice", name);
     const bool known = std::find(names.begin(), names.end(), name) != names.end();
     if (!known && !found_.any_positional && !found_.any_keyword)
-      return input_error(fmt::format("{}: {}() has no parameter '{}'{}; its parameters are: {}",
-                                     file_, found_.name, name, did_you_mean(name, names),
-                                     names.empty() ? "none" : join(names, ", ")));
+      return input_error("{}: {}() has no parameter '{}'{}; its parameters are: {}", file_,
+                         found_.name, name, did_you_mean(name, names),
+                         names.empty() ? "none" : join(names, ", "));
   }
   return Done{};
 }
@@ -72,8 +72,7 @@ Status Binder::add_parameter(TaskDraft& draft, size_t place) {
   if (given) {
     const bool none = std::holds_alternative<std::monostate>(given->value);
     if (none && !parameter.has_default)
-      return input_error(
-          fmt::format("{}: get_inputs() gives None for '{}'", file_, parameter.name));
+      return input_error("{}: get_inputs() gives None for '{}'", file_, parameter.name);
     add(draft, parameter.name, *given, by_keyword);
     return Done{};
   }
@@ -103,8 +102,8 @@ Status Binder::bind(TaskDraft& draft) {
 Status Binder::add_rest(TaskDraft& draft, size_t places) {
   const size_t count = file_inputs_ ? file_inputs_->size() : 0;
   if (count > places && !found_.any_positional)
-    return input_error(fmt::format("{}: get_inputs() gives {} inputs, but {} takes {}", file_,
-                                   count, found_.name, places));
+    return input_error("{}: get_inputs() gives {} inputs, but {} takes {}", file_, count,
+                       found_.name, places);
   for (size_t i = places; i < count; ++i)
     add(draft, fmt::format("in{}", i), (*file_inputs_)[i], false);
   for (const GivenInput& given : said_) {
@@ -114,9 +113,9 @@ Status Binder::add_rest(TaskDraft& draft, size_t places) {
   }
   if (draft.entry.arguments.empty() && (found_.any_positional || found_.any_keyword))
     return input_error(
-        fmt::format("{}: the inputs of {}() are not known\n  hint: pass --input "
-                    "'x:fp32[B,D]' for each, in order",
-                    file_, found_.name));
+        "{}: the inputs of {}() are not known\n  hint: pass --input 'x:fp32[B,D]' for each, in "
+        "order",
+        file_, found_.name);
   return Done{};
 }
 
@@ -131,10 +130,9 @@ Error Binder::ask() const {
                     : fmt::format(" --input '{}:fp32[B,D]'", parameter.name);
   }
   return input_error(
-      fmt::format("{}: the inputs of {}() are not known: {}\n  hint: pass{} (with the right dtypes "
-                  "and shapes), "
-                  "or annotate them ({}: \"fp32[B, D]\"), or write get_inputs()",
-                  file_, found_.name, join(unknown_, ", "), flags, unknown_[0]));
+      "{}: the inputs of {}() are not known: {}\n  hint: pass{} (with the right dtypes and "
+      "shapes), or annotate them ({}: \"fp32[B, D]\"), or write get_inputs()",
+      file_, found_.name, join(unknown_, ", "), flags, unknown_[0]);
 }
 
 }  // namespace kw::frontend

@@ -17,11 +17,11 @@
 #include "frontend/classes.h"
 #include "frontend/expressions.h"
 #include "frontend/functions.h"
-#include "frontend/subscript.h"
 #include "frontend/math_library.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
+#include "frontend/subscript.h"
 #include "frontend/tensors.h"
 #include "frontend/text_format.h"
 
@@ -39,8 +39,7 @@ Result<Value> make_range(graph::Builder& graph, const std::vector<Value>& given)
     const auto dim = as_dim(given[i]);
     if (!dim && given[i].get<Tensor>()) return input_error(value_decides("a tensor bounds a loop"));
     if (!dim)
-      return input_error(
-          fmt::format("'{}' object cannot be interpreted as an integer", type_name(given[i])));
+      return input_error("'{}' object cannot be interpreted as an integer", type_name(given[i]));
     bounds[given.size() == 1 ? 1 : i] = concrete(graph, *dim);
   }
   const auto [start, stop, step] = bounds;
@@ -48,10 +47,8 @@ Result<Value> make_range(graph::Builder& graph, const std::vector<Value>& given)
   const double count = std::ceil((static_cast<double>(stop) - static_cast<double>(start)) /
                                  static_cast<double>(step));
   if (count > kMaxItems)
-    return input_error(
-        fmt::format("a range of {} steps is unrolled: use tensor operations for more "
-                    "than {}",
-                    count, kMaxItems));
+    return input_error("a range of {} steps is unrolled: use tensor operations for more than {}",
+                       count, kMaxItems);
   std::vector<Value> items;
   for (int64_t i = 0; i < static_cast<int64_t>(count); ++i)
     items.emplace_back(Dim(start + i * step));
@@ -62,15 +59,15 @@ Result<Value> to_int(graph::Builder& graph, const Value& value) {
   if (const auto dim = as_dim(value)) return Value(*dim);
   if (const auto* number = value.get<double>()) {
     if (!(std::abs(*number) < 9.2e18))
-      return input_error(fmt::format("cannot convert float {} to an integer", *number));
+      return input_error("cannot convert float {} to an integer", *number);
     return Value(Dim(static_cast<int64_t>(*number)));
   }
   if (const auto* text = value.get<std::string>()) {
     if (const auto parsed = parse_int(trim(*text))) return Value(Dim(*parsed));
-    return input_error(fmt::format("invalid literal for int(): '{}'", *text));
+    return input_error("invalid literal for int(): '{}'", *text);
   }
   (void)graph;
-  return input_error(fmt::format("int() argument must be a number, not {}", type_name(value)));
+  return input_error("int() argument must be a number, not {}", type_name(value));
 }
 
 Result<Value> to_float(const Value& value) {
@@ -83,14 +80,14 @@ Result<Value> to_float(const Value& value) {
     if (body == "inf" || body == "infinity") return Value(minus ? -INFINITY : INFINITY);
     if (body == "nan") return Value(static_cast<double>(NAN));
     if (const auto parsed = parse_double(lower)) return Value(*parsed);
-    return input_error(fmt::format("could not convert string to float: '{}'", *text));
+    return input_error("could not convert string to float: '{}'", *text);
   }
-  return input_error(fmt::format("float() argument must be a number, not {}", type_name(value)));
+  return input_error("float() argument must be a number, not {}", type_name(value));
 }
 
 /// min() and max() of numbers. Ints keep their symbols.
 Result<Value> extreme(graph::Builder& graph, const std::vector<Value>& items, bool largest) {
-  if (items.empty()) return input_error(fmt::format("{}() of nothing", largest ? "max" : "min"));
+  if (items.empty()) return input_error("{}() of nothing", largest ? "max" : "min");
   Value best = items[0];
   for (size_t i = 1; i < items.size(); ++i) {
     const auto a = as_dim(best), b = as_dim(items[i]);
@@ -140,7 +137,7 @@ bool is_instance(const Value& value, const Value& type, int depth) {
 
 /// The first argument, which most builtins need; an Error if it is missing.
 Result<Value> first(const std::string& name, const Arguments& arguments) {
-  if (arguments.positional.empty()) return input_error(fmt::format("{}() needs an argument", name));
+  if (arguments.positional.empty()) return input_error("{}() needs an argument", name);
   return arguments.positional[0];
 }
 
@@ -162,7 +159,7 @@ Result<Value> builtin_length(TraceState& trace, const Value& value) {
     if (method) return invoke(trace, *method, {{value}, {}});
   }
   if (!items_of(value) && as_number(value))
-    return input_error(fmt::format("object of type '{}' has no len()", type_name(value)));
+    return input_error("object of type '{}' has no len()", type_name(value));
   const std::vector<Value> items = KW_TRY(iterate(trace, value));
   return Value(Dim(static_cast<int64_t>(items.size())));
 }
@@ -188,7 +185,7 @@ Result<Value> builtin_reduce(TraceState& trace, const std::string& name,
   const Value value = KW_TRY(first(name, arguments));
   const bool several = arguments.positional.size() > 1 && (name == "min" || name == "max");
   if (!arguments.keywords.empty() && name != "sum")
-    return input_error(fmt::format("{}() with keyword arguments is not supported", name));
+    return input_error("{}() with keyword arguments is not supported", name);
   const std::vector<Value> items = several ? arguments.positional : KW_TRY(iterate(trace, value));
   if (name == "sum") {
     Value total = arguments.positional.size() > 1 ? arguments.positional[1] : Value(Dim(0));
@@ -203,9 +200,9 @@ Result<Value> builtin_reduce(TraceState& trace, const std::string& name,
     return Value(name == "all");
   }
   if (any_tensor(items))
-    return input_error(fmt::format(
+    return input_error(
         "{}() of tensors: their values are known only at run time\ntorch.{} compares per element",
-        name, name == "max" ? "maximum" : "minimum"));
+        name, name == "max" ? "maximum" : "minimum");
   return extreme(trace.graph, items, name == "max");
 }
 
@@ -248,7 +245,7 @@ Result<Value> builtin_sequence(TraceState& trace, const std::string& name,
   if (arguments.positional.empty()) return name == "tuple" ? make_tuple({}) : make_list({});
   const bool mapping = name == "map" || name == "filter";
   if (mapping && arguments.positional.size() != 2)
-    return input_error(fmt::format("{}() takes 2 arguments here", name));
+    return input_error("{}() takes 2 arguments here", name);
   std::vector<Value> items = KW_TRY(iterate(trace, arguments.positional[mapping ? 1 : 0]));
   if (name == "tuple") return make_tuple(std::move(items));
   if (name == "list" || name == "set" || name == "iter") return make_list(std::move(items));
@@ -310,7 +307,7 @@ Result<Value> builtin_attribute(TraceState& trace, const std::string& name,
                                 const Arguments& arguments) {
   const std::vector<Value>& given = arguments.positional;
   const auto* attribute_name = given.size() >= 2 ? given[1].get<std::string>() : nullptr;
-  if (!attribute_name) return input_error(fmt::format("{}() needs an object and a name", name));
+  if (!attribute_name) return input_error("{}() needs an object and a name", name);
   if (name == "setattr") {
     if (given.size() != 3) return input_error("setattr() takes 3 arguments");
     KW_TRY(set_attribute(trace, given[0], *attribute_name, given[2]));
@@ -325,8 +322,7 @@ Result<Value> builtin_attribute(TraceState& trace, const std::string& name,
   if (name == "hasattr") return Value(found.has_value());
   if (found && name == "getattr") return *found;
   if (given.size() > 2) return given[2];
-  return input_error(
-      fmt::format("'{}' object has no attribute '{}'", type_name(given[0]), *attribute_name));
+  return input_error("'{}' object has no attribute '{}'", type_name(given[0]), *attribute_name);
 }
 
 Result<Value> type_of(const Value& value) {
@@ -337,7 +333,7 @@ Result<Value> type_of(const Value& value) {
 
 Result<Value> bind_as(const std::string& name, const Value& value) {
   const auto* function = value.get<std::shared_ptr<Function>>();
-  if (!function) return input_error(fmt::format("{}() needs a function", name));
+  if (!function) return input_error("{}() needs a function", name);
   auto bound = std::make_shared<Function>(**function);
   bound->binding = name == "staticmethod"  ? Binding::Static
                    : name == "classmethod" ? Binding::Class
@@ -377,7 +373,7 @@ Result<Value> builtin_of_one(TraceState& trace, const std::string& name, Argumen
   }
   if (name == "staticmethod" || name == "classmethod" || name == "property")
     return bind_as(name, value);
-  return input_error(fmt::format("{}() is not supported\n{}", name, kWayOut + 3));
+  return input_error("{}() is not supported\n{}", name, kWayOut + 3);
 }
 
 }  // namespace
@@ -433,10 +429,10 @@ Result<Value> list_method(List& list, const std::string& name, const std::vector
   } else if (name == "copy") {
     return make_list(items);
   } else {
-    return input_error(fmt::format("list.{}() is not supported this way", name));
+    return input_error("list.{}() is not supported this way", name);
   }
   if (items.size() > kMaxItems)
-    return input_error(fmt::format("the list becomes longer than {} items", kMaxItems));
+    return input_error("the list becomes longer than {} items", kMaxItems);
   return Value();
 }
 
@@ -448,7 +444,7 @@ Result<Value> find_in(const std::vector<Value>& items, const std::string& name,
     if (name == "index") return Value(Dim(static_cast<int64_t>(i)));
     ++count;
   }
-  if (name == "index") return input_error(fmt::format("{} is not in the list", to_text(wanted)));
+  if (name == "index") return input_error("{} is not in the list", to_text(wanted));
   return Value(Dim(count));
 }
 
@@ -478,11 +474,11 @@ Result<Value> dict_method(Dict& dict, const std::string& name, const Arguments& 
       return value;
     }
     if (given.size() > 1) return fallback;
-    return input_error(fmt::format("the dict has no key '{}'", to_text(given[0])));
+    return input_error("the dict has no key '{}'", to_text(given[0]));
   }
   const auto* other = given.empty() ? nullptr : given[0].get<std::shared_ptr<Dict>>();
   if (name != "update" || (!given.empty() && !other))
-    return input_error(fmt::format("dict.{}() is not supported this way", name));
+    return input_error("dict.{}() is not supported this way", name);
   const Dict copy = other ? **other : Dict{};  // a copy: it may be the dict itself
   for (const auto& [key, value] : copy.items) set_item(dict, key, value);
   for (const auto& [key, value] : arguments.keywords) set_item(dict, Value(key), value);
@@ -517,7 +513,7 @@ Result<Value> text_method(const std::string& text, const std::string& name,
     for (const Value& item : *items_of(given[0])) pieces.push_back(to_text(item));
     return Value(join(pieces, text));
   }
-  return input_error(fmt::format("str.{}() is not supported this way", name));
+  return input_error("str.{}() is not supported this way", name);
 }
 
 }  // namespace
@@ -546,8 +542,7 @@ Result<Value> call_container(TraceState& trace, const BoundMethod& method, Argum
     return Value();
   }
   if (!list)
-    return input_error(
-        fmt::format("'{}' object has no method '{}'", type_name(method.self), method.name));
+    return input_error("'{}' object has no method '{}'", type_name(method.self), method.name);
   std::vector<Value> rest;
   if (method.name == "extend" && given.size() == 1) rest = KW_TRY(iterate(trace, given[0]));
   return list_method(**list, method.name, given, rest);

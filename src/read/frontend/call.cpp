@@ -116,9 +116,8 @@ Status bind_positional(const std::string& function, const std::vector<FormalPara
     if (next < positional.size()) bound.emplace_back(parameter.name, positional[next++]);
   }
   if (next < positional.size())
-    return input_error(fmt::format("{}() takes {} positional argument{} but {} were given",
-                                   function, accepted, accepted == 1 ? "" : "s",
-                                   positional.size()));
+    return input_error("{}() takes {} positional argument{} but {} were given", function, accepted,
+                       accepted == 1 ? "" : "s", positional.size());
   return Done{};
 }
 
@@ -132,11 +131,10 @@ Status bind_keywords(const std::string& function, const std::vector<FormalParame
     if (known == names.end()) known = std::find(names.begin(), names.end(), alias_of(keyword));
     if (known == names.end() && is_irrelevant(keyword)) continue;
     if (known == names.end())
-      return input_error(fmt::format("{}() got an unexpected keyword argument '{}'{}", function,
-                                     keyword, did_you_mean(keyword, names)));
+      return input_error("{}() got an unexpected keyword argument '{}'{}", function, keyword,
+                         did_you_mean(keyword, names));
     if (is_bound(bound, *known))
-      return input_error(
-          fmt::format("{}() got multiple values for argument '{}'", function, *known));
+      return input_error("{}() got multiple values for argument '{}'", function, *known);
     bound.emplace_back(*known, value);
   }
   return Done{};
@@ -160,8 +158,7 @@ Result<Call> Call::bind(graph::Builder& graph, std::string_view function,
   for (const FormalParameter& parameter : parameters) {
     if (is_bound(call.bound_, parameter.name)) continue;
     if (parameter.required)
-      return input_error(
-          fmt::format("{}() missing required argument '{}'", call.function_, parameter.name));
+      return input_error("{}() missing required argument '{}'", call.function_, parameter.name);
     call.bound_.emplace_back(parameter.name, parameter.rest ? make_tuple({}) : parameter.fallback);
   }
   return call;
@@ -182,15 +179,14 @@ bool Call::given(std::string_view name) const {
 namespace {
 
 Error wrong_type(const Call& call, std::string_view name, const char* want) {
-  return input_error(fmt::format("{}(): argument '{}' must be {}, not {}", call.function(), name,
-                                 want, type_name(call[name])));
+  return input_error("{}(): argument '{}' must be {}, not {}", call.function(), name, want,
+                     type_name(call[name]));
 }
 
 /// A number that is unknown before the run cannot decide what is traced.
 Error depends_on_data(const Call& call, std::string_view name, const char* want) {
-  return input_error(
-      fmt::format("{}(): argument '{}' must be {} known before the run, not a tensor's value",
-                  call.function(), name, want));
+  return input_error("{}(): argument '{}' must be {} known before the run, not a tensor's value",
+                     call.function(), name, want);
 }
 
 std::optional<graph::Operand> operand_of(const Value& value) {
@@ -226,9 +222,8 @@ Result<std::vector<NodeId>> Call::tensors(std::string_view name) {
   for (const Value& item : *items) {
     const auto* found = item.get<Tensor>();
     if (!found)
-      return input_error(
-          fmt::format("{}(): expected Tensor as element {} in argument '{}', but got {}", function_,
-                      nodes.size(), name, type_name(item)));
+      return input_error("{}(): expected Tensor as element {} in argument '{}', but got {}",
+                         function_, nodes.size(), name, type_name(item));
     nodes.push_back(found->node);
   }
   return nodes;
@@ -280,10 +275,10 @@ Result<std::optional<tensor::DType>> Call::dtype(std::string_view name) {
   if (library && library->name == "builtins.int") return std::optional(tensor::DType::Int64);
   if (library && library->name == "builtins.float") return std::optional(tensor::DType::Fp64);
   if (library)
-    return input_error(fmt::format(
+    return input_error(
         "{}(): {} is not a dtype that is known here\nfloat64, float32, float16, bfloat16, bool and "
         "integers are",
-        function_, library->name));
+        function_, library->name);
   return wrong_type(*this, name, "torch.dtype");
 }
 
@@ -309,8 +304,8 @@ Result<std::vector<int>> Call::dims(std::string_view name, NodeId x) {
     if (!wanted) return wrong_type(*this, name, "int or tuple of ints");
     const int wrapped = KW_TRY(graph_->wrap_dim(wanted->value(), x));
     if (std::find(result.begin(), result.end(), wrapped) != result.end())
-      return input_error(fmt::format("{}(): dim {} appears multiple times in argument '{}'",
-                                     function_, wrapped, name));
+      return input_error("{}(): dim {} appears multiple times in argument '{}'", function_, wrapped,
+                         name);
     result.push_back(wrapped);
   }
   std::sort(result.begin(), result.end());
@@ -326,9 +321,8 @@ Result<graph::Shape> Call::sizes(std::string_view name) {
     const auto extent = dim_of(item);
     if (!extent && item.get<Tensor>()) return depends_on_data(*this, name, "ints");
     if (!extent)
-      return input_error(
-          fmt::format("{}(): argument '{}' must be a tuple of ints, but element {} is {}",
-                      function_, name, shape.size(), type_name(item)));
+      return input_error("{}(): argument '{}' must be a tuple of ints, but element {} is {}",
+                         function_, name, shape.size(), type_name(item));
     shape.push_back(*extent);
   }
   return shape;
@@ -351,8 +345,8 @@ Result<Value> typed_argument(Call& call, const FormalParameter& parameter) {
   const NodeId node = KW_TRY(call.tensor(name));
   const tensor::DType dtype = call.graph().dtype(node);
   if (parameter.type == "FloatTensor" && !tensor::is_float(dtype))
-    return input_error(fmt::format("\"{}\" not implemented for '{}'", call.function(),
-                                   graph::torch_name(dtype)));
+    return input_error("\"{}\" not implemented for '{}'", call.function(),
+                       graph::torch_name(dtype));
   return value;
 }
 

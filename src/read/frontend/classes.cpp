@@ -5,12 +5,11 @@
 // ignored. Of torch.autograd.Function only forward() is evaluated.
 #include "frontend/classes.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "frontend/expressions.h"
 #include "frontend/functions.h"
+#include "frontend/library_rows.h"
 #include "frontend/modules.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
@@ -18,7 +17,6 @@
 #include "frontend/statements.h"
 #include "frontend/tensors.h"
 #include "frontend/torch_library.h"
-#include "frontend/library_rows.h"
 
 namespace kw::frontend {
 namespace {
@@ -26,7 +24,7 @@ namespace {
 Result<std::shared_ptr<Class>> base_class(TraceState& trace, const Value& base) {
   if (const auto* cls = base.get<std::shared_ptr<Class>>()) return *cls;
   const auto* library = base.get<Library>();
-  if (!library) return input_error(fmt::format("a {} cannot be a base class", type_name(base)));
+  if (!library) return input_error("a {} cannot be a base class", type_name(base));
   const std::string name = canonical(library->name);
   const std::string word = name.substr(name.rfind('.') + 1);
   const std::optional<Value> ours = KW_TRY(library_definition(trace, name));
@@ -43,7 +41,7 @@ Result<std::shared_ptr<Class>> base_class(TraceState& trace, const Value& base) 
   } else if (name != "torch.autograd.Function" && word != "object" && word != "Generic" &&
              word != "Protocol" && word != "ABC" && !word.ends_with("Error") &&
              !word.ends_with("Exception")) {
-    return input_error(fmt::format("the base class {} is not supported\n{}", name, kWayOut + 3));
+    return input_error("the base class {} is not supported\n{}", name, kWayOut + 3);
   }
   return cls;
 }
@@ -74,7 +72,7 @@ Result<Value> make_class(TraceState& trace, const Json& statement) {
     cls->bases.push_back(std::move(base).value());
   }
   auto line = line_of_bases(cls->bases);
-  if (!line) return input_error(fmt::format("the bases of {} have no consistent order", cls->name));
+  if (!line) return input_error("the bases of {} have no consistent order", cls->name);
   cls->line = std::move(*line);
   Frame frame;
   frame.scope = std::make_shared<Scope>();
@@ -102,8 +100,8 @@ namespace {
 Status fill_fields(Object& object, const Arguments& arguments) {
   const Class& cls = *object.cls;
   if (arguments.positional.size() > cls.fields.size())
-    return input_error(fmt::format("{}() takes {} arguments but {} were given", cls.name,
-                                   cls.fields.size(), arguments.positional.size()));
+    return input_error("{}() takes {} arguments but {} were given", cls.name, cls.fields.size(),
+                       arguments.positional.size());
   for (size_t i = 0; i < cls.fields.size(); ++i) {
     const std::string& field = cls.fields[i];
     const auto keyword = std::find_if(arguments.keywords.begin(), arguments.keywords.end(),
@@ -116,7 +114,7 @@ Status fill_fields(Object& object, const Arguments& arguments) {
     else if (fallback)
       object.set(field, *fallback);
     else
-      return input_error(fmt::format("{}() missing required argument '{}'", cls.name, field));
+      return input_error("{}() missing required argument '{}'", cls.name, field);
   }
   if (cls.kind != ClassKind::Tuple) return Done{};
   object.holding = Holding::Fields;
@@ -148,7 +146,7 @@ Result<Value> instantiate(TraceState& trace, const std::shared_ptr<Class>& cls,
   } else if (cls->kind == ClassKind::Module) {
     KW_TRY(module_method(trace, object, "__init__", std::move(arguments)));
   } else if (!arguments.positional.empty() || !arguments.keywords.empty()) {
-    return input_error(fmt::format("{}() takes no arguments", cls->name));
+    return input_error("{}() takes no arguments", cls->name);
   }
   return self;
 }
@@ -165,7 +163,7 @@ Result<Value> make_plain_object(TraceState& trace, const std::string& name) {
 Result<Value> apply_autograd(TraceState& trace, const std::shared_ptr<Class>& cls,
                              Arguments arguments) {
   const Value* forward = cls->find("forward");
-  if (!forward) return input_error(fmt::format("{} has no forward()", cls->name));
+  if (!forward) return input_error("{} has no forward()", cls->name);
   Value context = KW_TRY(make_plain_object(trace, "ctx"));
   arguments.positional.insert(arguments.positional.begin(), std::move(context));
   return invoke(trace, *forward, std::move(arguments));
@@ -298,7 +296,7 @@ Status set_attribute(TraceState& trace, const Value& object, const std::string& 
     if (name == "allow_tf32" && library->name.find("matmul") != std::string::npos)
       trace.allow_tf32 = KW_TRY(truth_of(trace, value));
     if (library->name.starts_with("torch.backends")) return Done{};
-    return input_error(fmt::format("{}.{} cannot be assigned", library->name, name));
+    return input_error("{}.{} cannot be assigned", library->name, name);
   }
   if (const auto* tensor = object.get<Tensor>()) {
     if (name == "requires_grad" || name == "grad" || name == "names") return Done{};
@@ -312,8 +310,7 @@ Status set_attribute(TraceState& trace, const Value& object, const std::string& 
       return store(trace, *tensor, node, true);
     }
   }
-  return input_error(
-      fmt::format("attribute '{}' of a {} cannot be assigned", name, type_name(object)));
+  return input_error("attribute '{}' of a {} cannot be assigned", name, type_name(object));
 }
 
 }  // namespace kw::frontend

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "frontend/subscript.h"
 #include "frontend/numbers.h"
 #include "frontend/objects.h"
 #include "frontend/refusals.h"
+#include "frontend/subscript.h"
 
 namespace kw::frontend {
 namespace {
@@ -16,12 +16,10 @@ Result<int64_t> position(const Value& index, int64_t size, const char* what) {
   if (!given && index.get<Tensor>())
     return input_error(value_decides(fmt::format("a tensor indexes a {}", what)));
   if (!given)
-    return input_error(
-        fmt::format("{} indices must be integers or slices, not {}", what, type_name(index)));
+    return input_error("{} indices must be integers or slices, not {}", what, type_name(index));
   const int64_t at = given->value() < 0 ? given->value() + size : given->value();
   if (at < 0 || at >= size)
-    return input_error(
-        fmt::format("{} index {} is out of range: it has {} items", what, given->value(), size));
+    return input_error("{} index {} is out of range: it has {} items", what, given->value(), size);
   return at;
 }
 
@@ -36,8 +34,7 @@ Result<std::vector<size_t>> positions(graph::Builder& graph, const SliceValue& s
   };
   for (const Value* one : {&slice.start, &slice.stop, &slice.step}) {
     if (!one->is_none() && !as_dim(*one))
-      return input_error(
-          fmt::format("slice indices must be integers or None, not {}", type_name(*one)));
+      return input_error("slice indices must be integers or None, not {}", type_name(*one));
   }
   const int64_t step = slice.step.is_none() ? 1 : concrete(graph, *as_dim(slice.step));
   if (step == 0) return input_error("slice step cannot be zero");
@@ -89,9 +86,9 @@ Result<Value> container_item(graph::Builder& graph, const Value& container, cons
     for (const auto& [key, value] : (*dict)->items) {
       if (same(key, index)) return value;
     }
-    return input_error(fmt::format("the dict has no key '{}'", to_text(index)));
+    return input_error("the dict has no key '{}'", to_text(index));
   }
-  return input_error(fmt::format("a {} cannot be indexed", type_name(container)));
+  return input_error("a {} cannot be indexed", type_name(container));
 }
 
 void set_item(Dict& dict, const Value& key, const Value& value) {
@@ -109,11 +106,11 @@ Status delete_container_item(const Value& container, const Value& index) {
     const size_t before = (*dict)->items.size();
     std::erase_if((*dict)->items, [&](const auto& one) { return same(one.first, index); });
     if ((*dict)->items.size() < before) return Done{};
-    return input_error(fmt::format("the dict has no key '{}'", to_text(index)));
+    return input_error("the dict has no key '{}'", to_text(index));
   }
   const auto* list = container.get<std::shared_ptr<List>>();
   if (!list || index.get<std::shared_ptr<SliceValue>>())
-    return input_error(fmt::format("this part of a {} cannot be deleted", type_name(container)));
+    return input_error("this part of a {} cannot be deleted", type_name(container));
   std::vector<Value>& items = (*list)->items;
   const int64_t at = KW_TRY(position(index, static_cast<int64_t>(items.size()), "list"));
   items.erase(items.begin() + at);
@@ -126,8 +123,7 @@ Status assign_container_item(const Value& container, const Value& index, const V
     return Done{};
   }
   const auto* list = container.get<std::shared_ptr<List>>();
-  if (!list)
-    return input_error(fmt::format("items of a {} cannot be assigned", type_name(container)));
+  if (!list) return input_error("items of a {} cannot be assigned", type_name(container));
   if (index.get<std::shared_ptr<SliceValue>>())
     return input_error("assigning to a slice of a list is not supported\nassign items one by one");
   std::vector<Value>& items = (*list)->items;

@@ -43,9 +43,8 @@ Result<std::string> choose(PythonTracer& tracer, const std::string& wanted) {
   if (!wanted.empty()) {
     const Value* found = KW_TRY(tracer.global(wanted));
     if (found) return wanted;
-    return input_error(fmt::format("{} has no function '{}'{}; it has: {}", source.name, wanted,
-                                   did_you_mean(wanted, all),
-                                   all.empty() ? "none" : join(all, ", ")));
+    return input_error("{} has no function '{}'{}; it has: {}", source.name, wanted,
+                       did_you_mean(wanted, all), all.empty() ? "none" : join(all, ", "));
   }
   for (const char* name : {"reference", "REFERENCE", "Model"}) {
     const Value* found = KW_TRY(tracer.global(name));
@@ -55,13 +54,12 @@ Result<std::string> choose(PythonTracer& tracer, const std::string& wanted) {
   if (functions.empty() && classes.size() == 1) return classes[0];
   if (all.empty())
     return input_error(
-        fmt::format("{} has no function and no model\n  hint: define reference(x, …), or Model and "
-                    "get_inputs()",
-                    source.name));
+        "{} has no function and no model\n  hint: define reference(x, …), or Model and "
+        "get_inputs()",
+        source.name);
   return input_error(
-      fmt::format("{} has several functions: {}\n  hint: pass --function NAME, or name "
-                  "one of them 'reference'",
-                  source.name, join(all, ", ")));
+      "{} has several functions: {}\n  hint: pass --function NAME, or name one of them 'reference'",
+      source.name, join(all, ", "));
 }
 
 Result<std::vector<Parameter>> read_parameters(PythonTracer& tracer, const Function& function,
@@ -172,8 +170,8 @@ Result<Found> find_entry(PythonTracer& tracer, const std::string& wanted) {
   }
   const auto* function = method ? method->get<std::shared_ptr<Function>>() : nullptr;
   if (!function)
-    return input_error(fmt::format("{}: '{}' is {}, neither a function nor a model with forward()",
-                                   tracer.source().name, found.name, type_name(value)));
+    return input_error("{}: '{}' is {}, neither a function nor a model with forward()",
+                       tracer.source().name, found.name, type_name(value));
   KW_TRY(read_function(tracer, **function, 1, found));
   return found;
 }
@@ -193,8 +191,8 @@ Result<GivenInput> given_input(PythonTracer& tracer, const std::string& name, co
   } else if (auto scalar = scalar_of(name, value)) {
     given.value = std::move(*scalar);
   } else if (!value.is_none()) {
-    return input_error(fmt::format("{}: get_inputs() gives {}, not a tensor or a number",
-                                   tracer.source().name, type_name(value)));
+    return input_error("{}: get_inputs() gives {}, not a tensor or a number", tracer.source().name,
+                       type_name(value));
   }
   return given;
 }
@@ -216,8 +214,8 @@ Result<std::optional<std::vector<GivenInput>>> call_get_inputs(PythonTracer& tra
   const std::vector<Value> single = {values};
   const std::vector<Value>* items = items_of(values);
   if (!items && !values.get<Tensor>())
-    return input_error(fmt::format("{}: get_inputs() returns {}, not a list of tensors",
-                                   tracer.source().name, type_name(values)));
+    return input_error("{}: get_inputs() returns {}, not a list of tensors", tracer.source().name,
+                       type_name(values));
   for (const Value& value : items ? *items : single)
     result.push_back(KW_TRY(given_input(tracer, "", value)));
   return std::optional(std::move(result));
@@ -246,13 +244,12 @@ Result<GivenInput> parse_input_option(const std::string& text) {
     } else if (const auto number = parse_double(value)) {
       spec.number = *number;
     } else {
-      return input_error(fmt::format("--input {}: '{}' is not a number", text, value));
+      return input_error("--input {}: '{}' is not a number", text, value);
     }
     given.value = spec;
     if (!given.name.empty()) return given;
   }
-  return input_error(
-      fmt::format("--input {}: write NAME:DTYPE[SHAPE], like x:fp16[B,D], or NAME=NUMBER", text));
+  return input_error("--input {}: write NAME:DTYPE[SHAPE], like x:fp16[B,D], or NAME=NUMBER", text);
 }
 
 }  // namespace kw::frontend

@@ -6,20 +6,18 @@
 // ends with an Error.
 #include "frontend/expressions.h"
 
-#include <fmt/core.h>
-
 #include <cmath>
 #include <map>
 
 #include "core/text.h"
 #include "frontend/classes.h"
 #include "frontend/functions.h"
-#include "frontend/subscript.h"
 #include "frontend/modules.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
 #include "frontend/statements.h"
+#include "frontend/subscript.h"
 #include "frontend/tensors.h"
 #include "frontend/text_format.h"
 
@@ -48,7 +46,7 @@ Result<Value> eval_constant(TraceState&, const Json& node) {
     return Value(parse_double(value.as_string()).value_or(INFINITY));
   }
   if (type == "bigint") return input_error("an integer of the reference does not fit 64 bits");
-  return input_error(fmt::format("'{}' constants are not supported", type));
+  return input_error("'{}' constants are not supported", type);
 }
 
 Result<Value> eval_name(TraceState& trace, const Json& node) {
@@ -69,7 +67,7 @@ Result<Value> eval_name(TraceState& trace, const Json& node) {
   std::vector<std::string> known;
   for (const Scope* at = &scope; at; at = at->outer.get())
     for (const auto& [one, value] : at->names) known.push_back(one);
-  return input_error(fmt::format("name '{}' is not defined{}", name, did_you_mean(name, known)));
+  return input_error("name '{}' is not defined{}", name, did_you_mean(name, known));
 }
 
 }  // namespace
@@ -93,8 +91,8 @@ Result<Value> binary(TraceState& trace, std::string_view op, const Value& a, con
   const bool usable = [](const Value& v) { return v.get<Tensor>() || as_number(v); }(a) &&
                       [](const Value& v) { return v.get<Tensor>() || as_number(v); }(b);
   if (!row || !usable)
-    return input_error(fmt::format("unsupported operand types for {}: '{}' and '{}'",
-                                   operator_text(op), type_name(a), type_name(b)));
+    return input_error("unsupported operand types for {}: '{}' and '{}'", operator_text(op),
+                       type_name(a), type_name(b));
   return call_row(trace, row, {{a, b}, {}});
 }
 
@@ -196,7 +194,7 @@ Result<Value> eval_dict(TraceState& trace, const Json& node) {
     const Value value = KW_TRY(eval(trace, node["values"].items()[i]));
     if (keys[i].is_null()) {
       const auto* other = value.get<std::shared_ptr<Dict>>();
-      if (!other) return input_error(fmt::format("'**' needs a dict, not {}", type_name(value)));
+      if (!other) return input_error("'**' needs a dict, not {}", type_name(value));
       for (const auto& [key, item] : (*other)->items) set_item(*dict, key, item);
       continue;
     }
@@ -210,7 +208,7 @@ Status comprehend(TraceState& trace, const Json& node, size_t level,
   const Json::Array& generators = node["generators"].items();
   if (level == generators.size()) {
     if (out.size() >= kMaxItems)
-      return input_error(fmt::format("the list becomes longer than {} items", kMaxItems));
+      return input_error("the list becomes longer than {} items", kMaxItems);
     const bool dict = node["_"].as_string() == "DictComp";
     Value key;
     if (dict) key = KW_TRY(eval(trace, node["key"]));
@@ -347,7 +345,7 @@ Result<Value> eval_kind(TraceState& trace, const Json& node) {
   std::optional<Value> found = KW_TRY(attribute(trace, object, name));
   if (found) return std::move(*found);
   if (object.get<Tensor>()) return input_error(unknown_function("Tensor." + name));
-  return input_error(fmt::format("'{}' object has no attribute '{}'", type_name(object), name));
+  return input_error("'{}' object has no attribute '{}'", type_name(object), name);
 }
 
 }  // namespace

@@ -5,20 +5,18 @@
 // on rows of a tensor in a loop (kMaxItems).
 #include "frontend/functions.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "core/text.h"
 #include "frontend/builtins.h"
 #include "frontend/classes.h"
 #include "frontend/expressions.h"
-#include "frontend/subscript.h"
 #include "frontend/modules.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
 #include "frontend/statements.h"
+#include "frontend/subscript.h"
 #include "frontend/tensors.h"
 #include "frontend/torch_library.h"
 
@@ -33,7 +31,7 @@ std::vector<std::string> positional_names(const Json& args) {
 }
 
 Error missing_argument(const Function& function, const std::string& name) {
-  return input_error(fmt::format("{}() missing required argument '{}'", function.name, name));
+  return input_error("{}() missing required argument '{}'", function.name, name);
 }
 
 Status bind(const Function& function, Arguments& arguments, Scope& scope) {
@@ -45,8 +43,7 @@ Status bind(const Function& function, Arguments& arguments, Scope& scope) {
     std::optional<Value> keyword = take_keyword(arguments, names[i]);
     const bool by_place = i < positional && i < arguments.positional.size();
     if (by_place && keyword)
-      return input_error(
-          fmt::format("{}() got multiple values for argument '{}'", function.name, names[i]));
+      return input_error("{}() got multiple values for argument '{}'", function.name, names[i]);
     const auto fallback = function.defaults.find(names[i]);
     if (by_place)
       scope.names[names[i]] = arguments.positional[i];
@@ -63,9 +60,8 @@ Status bind(const Function& function, Arguments& arguments, Scope& scope) {
     for (size_t i = positional; i < given; ++i) rest.push_back(arguments.positional[i]);
     scope.names[args["vararg"]["arg"].as_string()] = make_tuple(std::move(rest));
   } else if (given > positional) {
-    return input_error(fmt::format("{}() takes {} positional argument{} but {} {} given",
-                                   function.name, positional, positional == 1 ? "" : "s", given,
-                                   given == 1 ? "was" : "were"));
+    return input_error("{}() takes {} positional argument{} but {} {} given", function.name,
+                       positional, positional == 1 ? "" : "s", given, given == 1 ? "was" : "were");
   }
   if (!args["kwarg"].is_null()) {
     auto dict = std::make_shared<Dict>();
@@ -73,8 +69,8 @@ Status bind(const Function& function, Arguments& arguments, Scope& scope) {
     scope.names[args["kwarg"]["arg"].as_string()] = std::move(dict);
   } else if (!arguments.keywords.empty()) {
     const std::string& name = arguments.keywords.front().first;
-    return input_error(fmt::format("{}() got an unexpected keyword argument '{}'{}", function.name,
-                                   name, did_you_mean(name, names)));
+    return input_error("{}() got an unexpected keyword argument '{}'{}", function.name, name,
+                       did_you_mean(name, names));
   }
   return Done{};
 }
@@ -127,10 +123,8 @@ Result<Value> call_function(TraceState& trace, const Function& function, Argumen
                             const Value& self) {
   if (trace.frames.size() >= static_cast<size_t>(kMaxCallDepth)) {
     trace.fatal = true;
-    return input_error(
-        fmt::format("calls are nested more than {} deep: {}() calls itself without "
-                    "end?",
-                    kMaxCallDepth, function.name));
+    return input_error("calls are nested more than {} deep: {}() calls itself without end?",
+                       kMaxCallDepth, function.name);
   }
   Frame frame;
   frame.scope = std::make_shared<Scope>();
@@ -169,9 +163,7 @@ Result<Value> eval_call(TraceState& trace, const Json& node) {
       continue;
     }
     const auto* dict = value.get<std::shared_ptr<Dict>>();
-    if (!dict)
-      return input_error(
-          fmt::format("the argument after ** must be a dict, not {}", type_name(value)));
+    if (!dict) return input_error("the argument after ** must be a dict, not {}", type_name(value));
     for (const auto& [key, item] : (*dict)->items)
       arguments.keywords.emplace_back(to_text(key), item);
   }
@@ -217,7 +209,7 @@ Result<Value> invoke(TraceState& trace, const Value& callee, Arguments arguments
     return call_object(trace, *object, std::move(arguments));
   if (const auto* library = callee.get<Library>())
     return call_library(trace, canonical(library->name), std::move(arguments));
-  return input_error(fmt::format("'{}' object is not callable", type_name(callee)));
+  return input_error("'{}' object is not callable", type_name(callee));
 }
 
 Result<std::vector<Value>> iterate(TraceState& trace, const Value& value) {
@@ -239,13 +231,12 @@ Result<std::vector<Value>> iterate(TraceState& trace, const Value& value) {
     return result;
   }
   const auto* tensor = value.get<Tensor>();
-  if (!tensor) return input_error(fmt::format("'{}' object is not iterable", type_name(value)));
+  if (!tensor) return input_error("'{}' object is not iterable", type_name(value));
   const graph::NodeId node = KW_TRY(node_of(trace, *tensor));
   if (trace.graph.rank(node) == 0) return input_error("iteration over a 0-d tensor");
   const int64_t count = concrete(trace.graph, trace.graph[node].shape[0]);
   if (count > kMaxItems)
-    return input_error(
-        fmt::format("a loop over {} rows is unrolled: use tensor operations", count));
+    return input_error("a loop over {} rows is unrolled: use tensor operations", count);
   for (int64_t i = 0; i < count; ++i)
     result.push_back(KW_TRY(item_of(trace.graph, *tensor, graph::Dim(i))));
   return result;

@@ -28,9 +28,8 @@ constexpr int64_t kFewElements = 4;
 Error unknown_dim(const std::string& name, const task::Dims& known) {
   std::vector<std::string> names;
   for (const auto& [one, value] : known) names.push_back(one);
-  return input_error(fmt::format("the task has no dim '{}'{}; its dims are: {}", name,
-                                 did_you_mean(name, names),
-                                 names.empty() ? "none" : join(names, ", ")));
+  return input_error("the task has no dim '{}'{}; its dims are: {}", name,
+                     did_you_mean(name, names), names.empty() ? "none" : join(names, ", "));
 }
 
 task::Dims assume(const std::set<std::string>& names, const TaskDraft& draft,
@@ -84,7 +83,7 @@ Result<task::Dims> settle_dims(const TaskDraft& draft, std::vector<std::string>&
   }
   for (const auto& [name, value] : dims) {
     if (value < 0 || value > int64_t{1} << 40)
-      return input_error(fmt::format("dim {} = {} is outside 0 … 2^40", name, value));
+      return input_error("dim {} = {} is outside 0 … 2^40", name, value);
   }
   return dims;
 }
@@ -234,10 +233,10 @@ Status check_inputs(const task::Task& task, const task::Dims& dims) {
   for (const task::TensorSpec& spec : task.inputs) {
     const std::vector<int64_t> shape = KW_TRY(task.shape_of(spec, dims));
     if (std::find(shape.begin(), shape.end(), 0) != shape.end())
-      return input_error(fmt::format(
+      return input_error(
           "input '{}' has no elements: its shape is [{}]{}\n  hint: give extents of at least 1: a "
           "kernel that has nothing to compute cannot be judged",
-          spec.name, join(spec.shape, ", "), dims.empty() ? "" : " at " + task::dims_text(dims)));
+          spec.name, join(spec.shape, ", "), dims.empty() ? "" : " at " + task::dims_text(dims));
   }
   return Done{};
 }

@@ -5,8 +5,6 @@
 // extents. Only ceil, floor and trunc of an int keep its symbols.
 #include "frontend/math_library.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -64,7 +62,7 @@ Result<Value> to_integer(const std::string& name, const Value& value, double num
                        : name == "floor" ? std::floor(number)
                                          : std::trunc(number);
   if (!(std::abs(whole) < 9.2e18))
-    return input_error(fmt::format("cannot convert float {} to an integer", number));
+    return input_error("cannot convert float {} to an integer", number);
   return Value(Dim(static_cast<int64_t>(whole)));
 }
 
@@ -72,7 +70,7 @@ Result<Value> of_ints(const std::string& name, const std::vector<Value>& argumen
   std::vector<int64_t> values;
   for (const Value& one : arguments) {
     const auto dim = as_dim(one);
-    if (!dim) return input_error(fmt::format("math.{}() needs ints, not {}", name, type_name(one)));
+    if (!dim) return input_error("math.{}() needs ints, not {}", name, type_name(one));
     values.push_back(dim->value());
   }
   if (name == "gcd") {
@@ -81,7 +79,7 @@ Result<Value> of_ints(const std::string& name, const std::vector<Value>& argumen
     return Value(Dim(result));
   }
   if (values.size() != 1 || values[0] < 0)
-    return input_error(fmt::format("math.{}() needs one int, 0 or more", name));
+    return input_error("math.{}() needs one int, 0 or more", name);
   if (name == "isqrt")
     return Value(Dim(static_cast<int64_t>(std::sqrt(static_cast<long double>(values[0])))));
   if (values[0] > 20) return input_error("an integer of the reference does not fit 64 bits");
@@ -92,7 +90,7 @@ Result<Value> of_ints(const std::string& name, const std::vector<Value>& argumen
 
 Result<Value> product_of(const Value& items) {
   const std::vector<Value>* list = items_of(items);
-  if (!list) return input_error(fmt::format("'{}' object is not iterable", type_name(items)));
+  if (!list) return input_error("'{}' object is not iterable", type_name(items));
   graph::Builder unused;
   Value total = Dim(1);
   for (const Value& item : *list) total = KW_TRY(arithmetic(unused, "Mult", total, item));
@@ -121,9 +119,8 @@ Result<Value> of_numbers(const std::string& name, const std::vector<Value>& argu
   std::vector<std::string> known = {"ceil", "floor", "trunc", "isnan", "isinf", "gcd", "prod"};
   for (const auto& [one, function] : unary_functions()) known.push_back(one);
   for (const auto& [one, function] : binary_functions()) known.push_back(one);
-  return input_error(fmt::format("math.{}() with {} argument{} is not supported{}", name,
-                                 numbers.size(), numbers.size() == 1 ? "" : "s",
-                                 did_you_mean(name, known)));
+  return input_error("math.{}() with {} argument{} is not supported{}", name, numbers.size(),
+                     numbers.size() == 1 ? "" : "s", did_you_mean(name, known));
 }
 
 }  // namespace
@@ -134,12 +131,11 @@ Result<Value> call_math(const std::string& name, const std::vector<Value>& argum
   std::vector<double> numbers;
   for (const Value& one : arguments) {
     if (one.get<Tensor>())
-      return input_error(fmt::format(
+      return input_error(
           "math.{}() of a tensor: its value is known only at run time\ntorch.{} takes tensors, {}",
-          name, name, kWayOut));
+          name, name, kWayOut);
     const auto number = as_number(one);
-    if (!number)
-      return input_error(fmt::format("math.{}() needs numbers, not {}", name, type_name(one)));
+    if (!number) return input_error("math.{}() needs numbers, not {}", name, type_name(one));
     numbers.push_back(*number);
   }
   return of_numbers(name, arguments, numbers);
@@ -148,13 +144,13 @@ Result<Value> call_math(const std::string& name, const std::vector<Value>& argum
 Result<Value> round_number(const Value& value, const Value& digits) {
   if (const auto dim = as_dim(value)) return Value(*dim);
   const auto* number = value.get<double>();
-  if (!number) return input_error(fmt::format("round() needs a number, not {}", type_name(value)));
+  if (!number) return input_error("round() needs a number, not {}", type_name(value));
   if (const auto places = as_dim(digits)) {
     const double scale = std::pow(10.0, static_cast<double>(places->value()));
     return Value(std::nearbyint(*number * scale) / scale);
   }
   if (!(std::abs(*number) < 9.2e18))
-    return input_error(fmt::format("cannot convert float {} to an integer", *number));
+    return input_error("cannot convert float {} to an integer", *number);
   return Value(Dim(static_cast<int64_t>(std::nearbyint(*number))));
 }
 

@@ -16,12 +16,12 @@
 #include "frontend/cell.h"
 #include "frontend/expressions.h"
 #include "frontend/functions.h"
-#include "frontend/subscript.h"
 #include "frontend/names.h"
 #include "frontend/nn_modules.h"
 #include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
 #include "frontend/refusals.h"
+#include "frontend/subscript.h"
 #include "frontend/tensors.h"
 
 namespace kw::frontend {
@@ -110,9 +110,9 @@ Result<graph::Shape> state_extents(Call& call, const std::string& text) {
   const std::string whole = text.substr(0, over), parts = text.substr(over + 1);
   const graph::Dim extent = KW_TRY(call.dim_value(whole));
   const graph::Dim divisor = KW_TRY(call.dim_value(parts));
-  if (divisor.value() <= 0) return input_error(fmt::format("{} must be a positive integer", parts));
+  if (divisor.value() <= 0) return input_error("{} must be a positive integer", parts);
   if (extent.value() % divisor.value() != 0)
-    return input_error(fmt::format("{} must be divisible by {}", whole, parts));
+    return input_error("{} must be divisible by {}", whole, parts);
   return graph::Shape{floor_div(extent, divisor)};
 }
 
@@ -121,8 +121,7 @@ Result<graph::Shape> state_shape(Call& call, const StateRow& row) {
   for (const std::string& text : split(row.shape, ',')) {
     for (const graph::Dim& extent : KW_TRY(state_extents(call, text))) {
       if (extent.value() < 0)
-        return input_error(
-            fmt::format("{}(): '{}' is {}, below 0", call.function(), text, extent.value()));
+        return input_error("{}(): '{}' is {}, below 0", call.function(), text, extent.value());
       shape.push_back(extent);
     }
   }
@@ -158,8 +157,7 @@ std::vector<std::pair<std::string, std::shared_ptr<Object>>> modules_of(
 
 Result<Value> make_parameter(TraceState& trace, const Value& value) {
   const auto* tensor = value.get<Tensor>();
-  if (!tensor)
-    return input_error(fmt::format("nn.Parameter needs a tensor, not {}", type_name(value)));
+  if (!tensor) return input_error("nn.Parameter needs a tensor, not {}", type_name(value));
   const graph::NodeId node = KW_TRY(node_of(trace, *tensor));
   const std::optional<double> filled = number_throughout(trace, node);
   Tensor made = placeholder(trace, trace.graph[node].dtype, trace.graph[node].shape, {});
@@ -216,8 +214,7 @@ Status fill_container(TraceState& trace, Object& object, const std::string& kind
   }
   for (size_t i = 0; i < items.size(); ++i) {
     const bool module = items[i].get<std::shared_ptr<Object>>() || items[i].get<Tensor>();
-    if (!module)
-      return input_error(fmt::format("nn.{} holds modules, not {}", kind, type_name(items[i])));
+    if (!module) return input_error("nn.{} holds modules, not {}", kind, type_name(items[i]));
     object.set(fmt::format("{}", i), items[i]);
   }
   return Done{};
@@ -237,7 +234,7 @@ Status assign_module_item(TraceState& trace, const std::shared_ptr<Object>& obje
     return Done{};
   }
   if (object->holding != Holding::Modules && object->holding != Holding::Parameters)
-    return input_error(fmt::format("items of a {} cannot be assigned", object->cls->name));
+    return input_error("items of a {} cannot be assigned", object->cls->name);
   std::vector<Value> names;
   for (const std::string& name : held_names(*object)) names.emplace_back(name);
   const Value name = KW_TRY(container_item(trace.graph, make_list(std::move(names)), index));
@@ -251,9 +248,8 @@ Result<Value> slice_module(TraceState& trace, const Object& container, const Val
   const std::string kind = library_base(*container.cls);
   if (container.cls->library.empty())
     return input_error(
-        fmt::format("a slice of a {} is one as well: not supported\nslice a list "
-                    "of its modules, {}",
-                    container.cls->name, kWayOut));
+        "a slice of a {} is one as well: not supported\nslice a list of its modules, {}",
+        container.cls->name, kWayOut);
   return make_library_module(
       trace, kind, kind == "Sequential" ? Arguments{*items_of(items), {}} : Arguments{{items}, {}});
 }
@@ -281,7 +277,7 @@ Result<Value> run_library_module(TraceState& trace, const Object& module, const 
       value = KW_TRY(invoke(trace, step, {{value}, {}}));
     return value;
   }
-  if (!row) return input_error(fmt::format("nn.{} has no forward()", name));
+  if (!row) return input_error("nn.{} has no forward()", name);
   if (row->function[0] == '\0') {
     if (arguments.positional.empty()) return input_error("Identity needs an input");
     return arguments.positional[0];
@@ -303,8 +299,7 @@ Result<Value> run_library_module(TraceState& trace, const Object& module, const 
     else if (found != module.attributes.end())
       value = found->second;
     else
-      return input_error(
-          fmt::format("{} was not initialised: super().__init__() is missing", name));
+      return input_error("{} was not initialised: super().__init__() is missing", name);
     const bool is_false = value.get<bool>() && !*value.get<bool>();
     if (source == "inplace" && is_false) continue;
     arguments.keywords.emplace_back(std::string(trim(piece.substr(0, equals))), std::move(value));
@@ -341,8 +336,7 @@ Result<Value> call_object(TraceState& trace, const std::shared_ptr<Object>& obje
   }
   const std::string library = library_base(*kept->cls);
   if (library.empty())
-    return input_error(
-        fmt::format("'{}' object is not callable: it has no forward()", kept->cls->name));
+    return input_error("'{}' object is not callable: it has no forward()", kept->cls->name);
   return run_library_module(trace, *kept, library, std::move(arguments));
 }
 
@@ -492,7 +486,7 @@ Result<Value> module_method(TraceState& trace, const std::shared_ptr<Object>& ob
     for (const auto& [keyword, one] : arguments.keywords) {
       if (keyword == "tensor" || keyword == "param" || keyword == "module") value = one;
     }
-    if (!key) return input_error(fmt::format("{}() needs a name", name));
+    if (!key) return input_error("{}() needs a name", name);
     object->set(*key, value);
     return Value();
   }

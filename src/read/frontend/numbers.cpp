@@ -69,8 +69,8 @@ const char* symbol_of(std::string_view op) {
 }
 
 Error unsupported(std::string_view op, const Value& a, const Value& b) {
-  return input_error(fmt::format("unsupported operand types for {}: '{}' and '{}'", symbol_of(op),
-                                 type_name(a), type_name(b)));
+  return input_error("unsupported operand types for {}: '{}' and '{}'", symbol_of(op), type_name(a),
+                     type_name(b));
 }
 
 Error too_large() { return input_error("an integer of the reference does not fit 64 bits"); }
@@ -171,7 +171,7 @@ Result<Value> repeat(const Value& sequence, const Dim& times) {
   }
   const std::vector<Value>& items = *items_of(sequence);
   if (static_cast<double>(items.size()) * static_cast<double>(count) > kMaxItems)
-    return input_error(fmt::format("the list becomes longer than {} items", kMaxItems));
+    return input_error("the list becomes longer than {} items", kMaxItems);
   std::vector<Value> result;
   for (int64_t i = 0; i < count; ++i) result.insert(result.end(), items.begin(), items.end());
   return sequence.get<std::shared_ptr<List>>() ? make_list(std::move(result))
@@ -187,7 +187,7 @@ Result<Value> join_sequences(const Value& a, const Value& b) {
   std::vector<Value> items = *items_of(a);
   items.insert(items.end(), items_of(b)->begin(), items_of(b)->end());
   if (items.size() > kMaxItems)
-    return input_error(fmt::format("the list becomes longer than {} items", kMaxItems));
+    return input_error("the list becomes longer than {} items", kMaxItems);
   return a.get<std::shared_ptr<List>>() ? make_list(std::move(items))
                                         : make_tuple(std::move(items));
 }
@@ -221,11 +221,11 @@ Result<Value> negate(std::string_view op, const Value& a) {
     if (op == "UAdd") return Value(*dim);
     return Value(op == "USub" ? negated(*dim) : Dim(-1) - *dim);
   }
-  return input_error(fmt::format("bad operand type for unary {}: '{}'",
-                                 op == "USub"   ? "-"
-                                 : op == "UAdd" ? "+"
-                                                : "~",
-                                 type_name(a)));
+  return input_error("bad operand type for unary {}: '{}'",
+                     op == "USub"   ? "-"
+                     : op == "UAdd" ? "+"
+                                    : "~",
+                     type_name(a));
 }
 
 bool same(const Value& a, const Value& b, int depth) {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "core/text.h"
-#include "frontend/ops_tables.h"
 #include "frontend/library_rows.h"
+#include "frontend/ops_tables.h"
 
 namespace kw::frontend {
 namespace {
@@ -16,11 +16,10 @@ using Index = std::map<std::string, const OpRow*, std::less<>>;
 Index build_index() {
   Index index;
   for (const auto& table :
-       {pointwise_rows(), arithmetic_rows(),  cast_rows(),      reduction_rows(),
-        norm_rows(),      scan_rows(),        selection_rows(), matmul_rows(),
-        einsum_rows(),    movement_rows(),    joining_rows(),   indexing_rows(),
-        distance_rows(),  creation_rows(),    conv_rows(),      pool_rows(),
-        attention_rows(), interpolate_rows(), recurrent_rows(), pad_rows(),
+       {pointwise_rows(), arithmetic_rows(), cast_rows(),        reduction_rows(), norm_rows(),
+        scan_rows(),      selection_rows(),  matmul_rows(),      einsum_rows(),    movement_rows(),
+        joining_rows(),   indexing_rows(),   distance_rows(),    creation_rows(),  conv_rows(),
+        pool_rows(),      attention_rows(),  interpolate_rows(), recurrent_rows(), pad_rows(),
         helper_rows()}) {
     for (const OpRow& row : table) {
       for (std::string& name : split(row.names, ' ')) index.emplace(std::move(name), &row);

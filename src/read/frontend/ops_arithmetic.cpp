@@ -4,8 +4,6 @@
 // rule with a table of dtypes would be shorter, but add, sub, div and pow each have their own
 // exceptions and error texts. Exponents such as 2 and 0.5 become products and roots, as in
 // PyTorch's kernels, because edge cases differ.
-#include <fmt/core.h>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 
@@ -88,8 +86,8 @@ Term scaled_sum(Formula& f, const Pair& p, bool minus) {
     auto given = call.operand("alpha");
     if (!given) return f.fail(std::move(given).error());
     if (given->kind == Operand::Kind::Tensor) {
-      return f.fail(input_error(
-          fmt::format("{}(): argument 'alpha' must be Number, not Tensor", call.function())));
+      return f.fail(
+          input_error("{}(): argument 'alpha' must be Number, not Tensor", call.function()));
     }
     alpha = *given;
   }
@@ -175,8 +173,8 @@ Result<Value> div(Call& call) {
   std::string mode = KW_TRY(call.text("rounding_mode"));
   if (mode == "floor") return f.result(apply(Op::FloorDiv, p.a, p.b));
   if (mode == "trunc") return f.result(truncated_divide(f, p));
-  return input_error(fmt::format(
-      "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'", mode));
+  return input_error(
+      "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{}'", mode);
 }
 
 Result<Value> true_div(Call& call) {
@@ -268,9 +266,8 @@ Result<Value> where_row(Call& call) {
   if (!f.failed() && f.dtype(condition) == DType::Uint8) condition = condition != 0;
   if (!f.failed() && f.dtype(condition) != DType::Bool) {
     return input_error(
-        fmt::format("where expected condition to be a boolean tensor, but got a "
-                    "tensor with dtype {}",
-                    graph::torch_name(f.dtype(condition))));
+        "where expected condition to be a boolean tensor, but got a tensor with dtype {}",
+        graph::torch_name(f.dtype(condition)));
   }
   return f.result(where(condition, f.operand("input"), f.operand("other")));
 }
@@ -287,8 +284,7 @@ Result<Value> clamp_with(Call& call, std::string_view low, std::string_view high
   Formula f(call);
   Term x = f.tensor("input");
   if (!call.given(low) && !call.given(high)) {
-    return input_error(
-        fmt::format("{}: At least one of 'min' or 'max' must not be None", call.function()));
+    return input_error("{}: At least one of 'min' or 'max' must not be None", call.function());
   }
   if (call.given(low)) x = maximum(x, f.operand(low));
   if (call.given(high)) x = minimum(x, f.operand(high));

@@ -11,9 +11,9 @@
 
 #include "core/text.h"
 #include "frontend/cell.h"
-#include "frontend/subscript.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
+#include "frontend/subscript.h"
 #include "graph/compose_index.h"
 #include "graph/compose_move.h"
 #include "graph/compose_norm.h"

@@ -1,8 +1,6 @@
 // Attention is composed from matrix products and a softmax (graph/compose_attention.h), not one
 // operator, so that differentiation needs no extra rule. Code generation finds the pattern again
 // (generate/attention). Dropout is refused.
-#include <fmt/core.h>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_attention.h"
@@ -13,10 +11,10 @@ namespace {
 using graph::NodeId;
 
 Error random_attention(const Call& call) {
-  return input_error(fmt::format(
+  return input_error(
       "{}() with dropout draws random numbers, so no result is the right one; pass dropout 0, or "
       "call .eval()",
-      call.function()));
+      call.function());
 }
 
 Result<Value> scaled_dot_product_attention(Call& call) {

@@ -1,7 +1,5 @@
 // Conversions of dtype. The device of a tensor does not change its values, so devices are accepted
 // and ignored.
-#include <fmt/core.h>
-
 #include "core/text.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
@@ -70,7 +68,7 @@ Result<Value> type(Call& call) {
     return tensor_value(call.graph().cast(x, *type));
   }
   std::optional<DType> type = dtype_of_type_name(name);
-  if (!type) return input_error(fmt::format("type(): invalid type: '{}'", name));
+  if (!type) return input_error("type(): invalid type: '{}'", name);
   return tensor_value(call.graph().cast(x, *type));
 }
 

@@ -4,8 +4,6 @@
 // an int, a tuple, or a word such as "same". Modules have rows of their own, because only they have
 // padding_mode and output_size. Strides and dilations must be constants of the trace, because a
 // kernel is written for them.
-#include <fmt/core.h>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_conv.h"
@@ -20,8 +18,8 @@ using graph::NodeId;
 Status check_weight(Call& call, NodeId weight, size_t dims) {
   const graph::Shape& shape = call.graph()[weight].shape;
   if (shape.size() == dims + 2) return Done{};
-  return input_error(fmt::format("{}(): expected a weight of {} dimensions, but got size {}",
-                                 call.function(), dims + 2, graph::values_text(shape)));
+  return input_error("{}(): expected a weight of {} dimensions, but got size {}", call.function(),
+                     dims + 2, graph::values_text(shape));
 }
 
 // padding="same" or "valid", a number, or one number per dim.
@@ -34,8 +32,7 @@ Status read_padding(Call& call, NodeId weight, graph::Conv& how) {
     return Done{};
   }
   if (*word != "same" && *word != "valid") {
-    return input_error(
-        fmt::format("Invalid padding string '{}', should be one of 'valid' or 'same'", *word));
+    return input_error("Invalid padding string '{}', should be one of 'valid' or 'same'", *word);
   }
   for (size_t i = 0; i < n; ++i) {
     if (*word == "valid") {
@@ -79,9 +76,9 @@ Result<graph::PadMode> pad_mode(const std::string& name) {
   if (name == "replicate") return graph::PadMode::Replicate;
   if (name == "circular") return graph::PadMode::Circular;
   return input_error(
-      fmt::format("padding_mode must be one of {{'zeros', 'reflect', 'replicate', 'circular'}}, "
-                  "but got padding_mode='{}'",
-                  name));
+      "padding_mode must be one of {{'zeros', 'reflect', 'replicate', 'circular'}}, but got "
+      "padding_mode='{}'",
+      name);
 }
 
 // nn.ConvNd: the padding may have values other than zero.
@@ -137,9 +134,9 @@ Result<Value> transpose_module(Call& call) {
     graph::Shape wanted = KW_TRY(call.sizes("output_size"));
     if (wanted.size() == rank) wanted.erase(wanted.begin(), wanted.end() - N);
     if (wanted.size() != N) {
-      return input_error(fmt::format(
+      return input_error(
           "ConvTranspose{0}D: for {1}D input, output_size must have {0} or {1} elements (got {2})",
-          N, rank, wanted.size()));
+          N, rank, wanted.size());
     }
     for (size_t i = 0; i < N; ++i) {
       const Dim& extent = g.extent(x, static_cast<int>(rank - N + i));
@@ -148,9 +145,8 @@ Result<Value> transpose_module(Call& call) {
           (extent - Dim(1)) * Dim(how.stride[i]) + graph::reach(span) - Dim(2 * how.padding[i]);
       how.output_padding[i] = wanted[i].value() - least.value();
       if (how.output_padding[i] < 0 || how.output_padding[i] >= how.stride[i]) {
-        return input_error(
-            fmt::format("requested an output size of {}, but valid sizes range from {} to {}",
-                        wanted[i].value(), least.value(), least.value() + how.stride[i] - 1));
+        return input_error("requested an output size of {}, but valid sizes range from {} to {}",
+                           wanted[i].value(), least.value(), least.value() + how.stride[i] - 1);
       }
       g.guard_equal(wanted[i], least + Dim(how.output_padding[i]));
     }
@@ -170,10 +166,8 @@ Result<Value> convolution(Call& call) {
     case 5:
       return transposed ? conv_transpose<3>(call) : conv<3>(call);
     default:
-      return input_error(
-          fmt::format("convolution(): expected a weight of 3 to 5 dimensions, but "
-                      "got size {}",
-                      graph::values_text(call.graph()[weight].shape)));
+      return input_error("convolution(): expected a weight of 3 to 5 dimensions, but got size {}",
+                         graph::values_text(call.graph()[weight].shape));
   }
 }
 
@@ -186,10 +180,10 @@ Result<graph::Spans> read_spans(Call& call) {
   for (size_t i = 0; i < 2; ++i) {
     const bool positive = size[i] > 0 && dilation[i] > 0 && stride[i] > 0;
     if (!positive || padding[i] < 0) {
-      return input_error(fmt::format(
+      return input_error(
           "{}(): kernel_size, dilation and stride should be greater than zero, padding should not "
           "be negative",
-          call.function()));
+          call.function());
     }
     spans.push_back({Dim(size[i]), stride[i], dilation[i], Dim(padding[i]), Dim(padding[i])});
   }

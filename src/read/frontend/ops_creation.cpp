@@ -4,8 +4,6 @@
 // torch.tensor([...]) needs one node per number, so it has at most kMaxLiterals numbers.
 // torch.empty gives zeros, because a truth needs defined values. Random tensors are not rows
 // (random_tensors.cpp).
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "frontend/ops_formula.h"
@@ -26,8 +24,8 @@ constexpr int64_t kMaxLiterals = 65536;  // the most numbers in one torch.tensor
 Status check_sizes(const Call& call, const Shape& shape) {
   for (const Dim& extent : shape) {
     if (extent.value() < 0) {
-      return input_error(fmt::format("{}(): Trying to create tensor with negative dimension {}: {}",
-                                     call.function(), extent.value(), graph::shape_text(shape)));
+      return input_error("{}(): Trying to create tensor with negative dimension {}: {}",
+                         call.function(), extent.value(), graph::shape_text(shape));
     }
   }
   return Done{};
@@ -77,9 +75,8 @@ Result<Value> fill_with(Call& call, Shape shape, std::optional<DType> dtype) {
   graph::Builder& g = call.graph();
   if (graph::count_of(g[value.node].shape).value() != 1) {
     return input_error(
-        fmt::format("{}(): argument 'fill_value' must be a number or a tensor of "
-                    "one element, not of shape {}",
-                    call.function(), graph::shape_text(g[value.node].shape)));
+        "{}(): argument 'fill_value' must be a number or a tensor of one element, not of shape {}",
+        call.function(), graph::shape_text(g[value.node].shape));
   }
   NodeId scalar = KW_TRY(g.reshape(value.node, {}));
   if (dtype) scalar = g.cast(scalar, *dtype);
@@ -124,10 +121,8 @@ Result<Range> range_of(Call& call) {
   if (call.given("step")) range.step = call["step"];
   for (const Value* value : {&range.start, &range.end, &range.step}) {
     if (!value->get<Dim>() && !value->get<double>()) {
-      return input_error(
-          fmt::format("arange(): its bounds must be numbers known before the run, "
-                      "not {}",
-                      value->is_none() ? "missing" : type_name(*value)));
+      return input_error("arange(): its bounds must be numbers known before the run, not {}",
+                         value->is_none() ? "missing" : type_name(*value));
     }
   }
   return range;
@@ -165,7 +160,7 @@ Result<Value> arange(Call& call) {
          step = plain_number(range.step);
   if (step == 0) return input_error("step must be nonzero");
   if (!std::isfinite(start) || !std::isfinite(end) || !std::isfinite(step)) {
-    return input_error(fmt::format("unsupported range: {} -> {}", start, end));
+    return input_error("unsupported range: {} -> {}", start, end);
   }
   if ((end - start) / step < 0) {
     return input_error("upper bound and lower bound inconsistent with step sign");
@@ -238,7 +233,7 @@ Result<Operand> literal_of(const Value& value) {
   if (value.get<Tensor>()) {
     return input_error("torch.tensor() of tensors: use torch.stack, or .clone()");
   }
-  return input_error(fmt::format("new(): invalid data type '{}'", type_name(value)));
+  return input_error("new(): invalid data type '{}'", type_name(value));
 }
 
 Status collect(const Value& value, size_t depth, Literals& out) {
@@ -249,8 +244,7 @@ Status collect(const Value& value, size_t depth, Literals& out) {
     }
     out.numbers.push_back(KW_TRY(literal_of(value)));
     if (static_cast<int64_t>(out.numbers.size()) > kMaxLiterals) {
-      return input_error(
-          fmt::format("tensor(): more than {} numbers; pass them as an input", kMaxLiterals));
+      return input_error("tensor(): more than {} numbers; pass them as an input", kMaxLiterals);
     }
     return Done{};
   }
@@ -258,9 +252,9 @@ Status collect(const Value& value, size_t depth, Literals& out) {
   if (first) out.shape.push_back(Dim(static_cast<int64_t>(items->size())));
   if (depth >= out.shape.size() ||
       out.shape[depth].value() != static_cast<int64_t>(items->size())) {
-    return input_error(fmt::format("expected sequence of length {} at dim {} (got {})",
-                                   depth < out.shape.size() ? out.shape[depth].value() : 0, depth,
-                                   items->size()));
+    return input_error("expected sequence of length {} at dim {} (got {})",
+                       depth < out.shape.size() ? out.shape[depth].value() : 0, depth,
+                       items->size());
   }
   for (const Value& item : *items) KW_TRY(collect(item, depth + 1, out));
   return Done{};

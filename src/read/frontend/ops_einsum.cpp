@@ -4,8 +4,6 @@
 // product of all letters, would hide the matrix products from code generation. Operands are joined
 // from left to right, as PyTorch does without opt_einsum. The cost: permutes and reshapes around
 // each product.
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <map>
 
@@ -57,9 +55,9 @@ Status check_letters(const std::string& letters) {
   for (char letter : letters) {
     const bool named = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
     if (!named && !(letter >= '1' && letter <= kEllipsisEnd)) {
-      return input_error(fmt::format(
+      return input_error(
           "einsum(): invalid subscript given, only letters [a-zA-Z], ',', '->' and '...': '{}'",
-          letter));
+          letter);
     }
   }
   return Done{};
@@ -94,8 +92,8 @@ Result<Equation> parse_equation(std::string text, const graph::Builder& g,
     start = comma + 1;
   }
   if (pieces.size() != operands.size()) {
-    return input_error(fmt::format("einsum(): the equation has {} operands, but {} were given",
-                                   pieces.size(), operands.size()));
+    return input_error("einsum(): the equation has {} operands, but {} were given", pieces.size(),
+                       operands.size());
   }
   Equation equation;
   bool had = false;
@@ -105,10 +103,10 @@ Result<Equation> parse_equation(std::string text, const graph::Builder& g,
     std::string letters = KW_TRY(expand_ellipsis(pieces[i], rank, &had));
     KW_TRY(check_letters(letters));
     if (static_cast<int>(letters.size()) != rank) {
-      return input_error(fmt::format(
+      return input_error(
           "einsum(): the number of subscripts in the equation ({}) does not match the number of "
           "dimensions ({}) for operand {}",
-          letters.size(), rank, i));
+          letters.size(), rank, i);
     }
     for (char letter : letters) {
       if (letter <= kEllipsisEnd) widest = std::max(widest, kEllipsisEnd - letter + 1);
@@ -132,9 +130,7 @@ Result<Labelled> take_diagonals(graph::Builder& g, Labelled x) {
     const char letter = x.letters[i];
     if (!(g.extent(x.node, static_cast<int>(i)) == g.extent(x.node, static_cast<int>(again)))) {
       return input_error(
-          fmt::format("einsum(): subscript {} is repeated for operand 0 but the "
-                      "sizes don't match",
-                      letter));
+          "einsum(): subscript {} is repeated for operand 0 but the sizes don't match", letter);
     }
     x.node =
         KW_TRY(graph::diagonal(g, x.node, Dim(0), static_cast<int>(i), static_cast<int>(again)));
@@ -182,9 +178,9 @@ Status note_extents(const graph::Builder& g, const Labelled& x, LabelExtents& ex
     auto [place, fresh] = extents.of.emplace(x.letters[i], extent);
     if (fresh || extent == place->second || extent.value() == 1) continue;
     if (place->second.value() != 1) {
-      return input_error(fmt::format(
+      return input_error(
           "einsum(): operands do not broadcast with remapped shapes: subscript {} is {} and {}",
-          x.letters[i], place->second.value(), extent.value()));
+          x.letters[i], place->second.value(), extent.value());
     }
     place->second = extent;
   }
@@ -238,9 +234,8 @@ Result<NodeId> evaluate(graph::Builder& g, const Equation& equation,
   for (char letter : equation.output) {
     if (!extents.of.count(letter)) {
       return input_error(
-          fmt::format("einsum(): output subscript {} does not appear in the equation "
-                      "for any input operand",
-                      letter));
+          "einsum(): output subscript {} does not appear in the equation for any input operand",
+          letter);
     }
   }
   auto needed_after = [&](size_t i) {
@@ -267,9 +262,9 @@ Result<Value> einsum(Call& call) {
   if (operands.empty()) return input_error("einsum(): must provide at least one operand");
   for (NodeId operand : operands) {
     if (call.graph().dtype(operand) != call.graph().dtype(operands[0])) {
-      return input_error(fmt::format("expected scalar type {} but found {}",
-                                     graph::torch_name(call.graph().dtype(operands[0])),
-                                     graph::torch_name(call.graph().dtype(operand))));
+      return input_error("expected scalar type {} but found {}",
+                         graph::torch_name(call.graph().dtype(operands[0])),
+                         graph::torch_name(call.graph().dtype(operand)));
     }
   }
   Equation equation = KW_TRY(parse_equation(text, call.graph(), operands));
@@ -298,7 +293,7 @@ Result<Value> tensordot(Call& call) {
   if (const auto* count = call["dims"].get<Dim>()) {
     const int n = static_cast<int>(count->value());
     if (n < 0 || n > left || n > right) {
-      return input_error(fmt::format("tensordot expects dims >= 0, but got dims={}", n));
+      return input_error("tensordot expects dims >= 0, but got dims={}", n);
     }
     for (int i = 0; i < n; ++i) {
       from.push_back(left - n + i);

@@ -20,8 +20,7 @@ using tensor::DType;
 bool is_integral(DType type) { return !tensor::is_float(type); }
 
 Error not_implemented(const Call& call, DType type) {
-  return input_error(
-      fmt::format("\"{}\" not implemented for '{}'", call.function(), graph::torch_name(type)));
+  return input_error("\"{}\" not implemented for '{}'", call.function(), graph::torch_name(type));
 }
 
 Result<NodeId> filled(graph::Builder& graph, graph::Shape shape, DType dtype,
@@ -61,9 +60,9 @@ Result<std::vector<int64_t>> per_dim(Call& call, std::string_view name, size_t n
   graph::Shape given = KW_TRY(call.sizes(name));
   if (given.size() == 1) given.resize(n, given[0]);
   if (given.size() != n) {
-    return input_error(fmt::format(
+    return input_error(
         "{0}(): expected {1} to be a single integer value or a list of {2} values, but got {1}={3}",
-        call.function(), name, n, graph::values_text(given)));
+        call.function(), name, n, graph::values_text(given));
   }
   // Strides and sizes of windows decide the code of a kernel, so they cannot be dims of a task.
   constexpr int64_t kLargest = 1 << 30;
@@ -71,8 +70,7 @@ Result<std::vector<int64_t>> per_dim(Call& call, std::string_view name, size_t n
   for (const graph::Dim& one : given) {
     values.push_back(concrete(call.graph(), one));
     if (values.back() > kLargest || values.back() < -kLargest)
-      return input_error(
-          fmt::format("{}(): {} {} is too large", call.function(), name, values.back()));
+      return input_error("{}(): {} {} is too large", call.function(), name, values.back());
   }
   return values;
 }

@@ -4,8 +4,6 @@
 // operator per function, would need a rule in every later stage. The cost: scatter_reduce needs a
 // second scatter that counts the values per position. A result whose shape depends on values
 // (one_hot without a count) is refused.
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "frontend/ops_formula.h"
@@ -89,8 +87,8 @@ Result<ScatterMode> scatter_mode(const Call& call, const std::string& name) {
   if (name == "prod" || name == "multiply") return ScatterMode::Multiply;
   if (name == "amax") return ScatterMode::Max;
   if (name == "amin") return ScatterMode::Min;
-  return input_error(fmt::format("{}(): reduce='{}' is not supported; sum, prod, amax and amin are",
-                                 call.function(), name));
+  return input_error("{}(): reduce='{}' is not supported; sum, prod, amax and amin are",
+                     call.function(), name);
 }
 
 Result<Value> scatter(Call& call) {
@@ -198,7 +196,7 @@ Result<Value> masked_fill(Call& call) {
 Result<NodeId> dimensioned(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   if (call.graph().rank(x) > 0) return x;
-  return input_error(fmt::format("{}() cannot be applied to a 0-dim tensor.", call.function()));
+  return input_error("{}() cannot be applied to a 0-dim tensor.", call.function());
 }
 
 // x with one slice, or a range of slices, replaced by `src`.
@@ -210,8 +208,8 @@ Result<Value> select_scatter(Call& call) {
   graph::Builder& g = call.graph();
   const int64_t extent = g.extent(x, dim).value();
   if (at < -extent || at >= extent) {
-    return input_error(fmt::format("select_scatter(): index {} out of range for dim {} of size {}",
-                                   at, dim, extent));
+    return input_error("select_scatter(): index {} out of range for dim {} of size {}", at, dim,
+                       extent);
   }
   NodeId wide = KW_TRY(graph::unsqueeze(g, source, dim));
   NodeId place =
@@ -264,8 +262,7 @@ Result<Value> triangle_indices(Call& call) {
   std::vector<Value> first, second;
   constexpr int64_t kMost = 65536;
   if (rows < 0 || columns < 0 || rows > kMost || columns > kMost || rows * columns > kMost) {
-    return input_error(
-        fmt::format("{}(): up to {} elements are supported", call.function(), kMost));
+    return input_error("{}(): up to {} elements are supported", call.function(), kMost);
   }
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {

@@ -3,8 +3,6 @@
 // all dims at once would have 4, 8 or 16 terms per element. Intermediate results stay in the wide
 // type, so that rounding happens once. A scale factor must be a ratio of small numbers, because an
 // extent of the graph is an integer expression. Antialiasing is refused.
-#include <fmt/core.h>
-
 #include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
@@ -31,14 +29,14 @@ Result<std::vector<double>> factors_of(Call& call, const char* name, size_t n) {
   std::vector<double> factors;
   for (const Value& item : items ? *items : single) {
     const auto number = as_number(item);
-    if (!number) return input_error(fmt::format("{}(): {} must be numbers", call.function(), name));
+    if (!number) return input_error("{}(): {} must be numbers", call.function(), name);
     factors.push_back(*number);
   }
   if (factors.size() == n) return factors;
-  return input_error(fmt::format(
+  return input_error(
       "Input and {} must have the same number of spatial dimensions, but got input with {} and {} "
       "of {} values",
-      name, n, name, factors.size()));
+      name, n, name, factors.size());
 }
 
 Result<std::vector<graph::Resize>> by_factors(Call& call, NodeId x, bool recompute) {
@@ -51,8 +49,8 @@ Result<std::vector<graph::Resize>> by_factors(Call& call, NodeId x, bool recompu
     const auto to = graph::resize_by(extent, factors[i]);
     if (!to)
       return input_error(
-          fmt::format("interpolate(): scale_factor {} is not a ratio of small numbers; give a size",
-                      factors[i]));
+          "interpolate(): scale_factor {} is not a ratio of small numbers; give a size",
+          factors[i]);
     dims.push_back(recompute ? graph::resize_to(extent, to->size) : *to);
   }
   return dims;
@@ -63,8 +61,8 @@ Result<Resizing> read_resizing(Call& call) {
   r.x = KW_TRY(call.tensor("input"));
   graph::Builder& g = call.graph();
   if (g.rank(r.x) < 3 || g.rank(r.x) > 5) {
-    return input_error(fmt::format(
-        "Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D)", g.rank(r.x)));
+    return input_error("Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D)",
+                       g.rank(r.x));
   }
   if (is_integral(g.dtype(r.x))) return not_implemented(call, g.dtype(r.x));
   if (call.given("size") && call.given("scale_factor"))
@@ -80,10 +78,10 @@ Result<Resizing> read_resizing(Call& call) {
     graph::Shape sizes = KW_TRY(call.sizes("size"));
     if (sizes.size() == 1) sizes.resize(n, sizes[0]);
     if (sizes.size() != n) {
-      return input_error(fmt::format(
-          "Input and output must have the same number of spatial dimensions, but got input with "
-          "{} and output size of {} values",
-          n, sizes.size()));
+      return input_error(
+          "Input and output must have the same number of spatial dimensions, but got input with {} "
+          "and output size of {} values",
+          n, sizes.size());
     }
     for (size_t i = 0; i < n; ++i) {
       const Dim& extent = g.extent(r.x, static_cast<int>(i) + 2);
@@ -141,8 +139,7 @@ Result<Value> interpolate_as(Call& call, const std::string& name, bool corners,
     if (name != mode.name) continue;
     const int rank = call.graph().rank(r.x);
     if (mode.rank != 0 && rank != mode.rank) {
-      return input_error(
-          fmt::format("Got {}D input, but {} mode needs {}D input", rank, name, mode.rank));
+      return input_error("Got {}D input, but {} mode needs {}D input", rank, name, mode.rank);
     }
     if (corners_given && mode.rank == 0) {
       return input_error(
@@ -151,10 +148,10 @@ Result<Value> interpolate_as(Call& call, const std::string& name, bool corners,
     }
     return tensor_value(KW_TRY(resized(call, r, mode.how, corners)));
   }
-  return input_error(fmt::format(
+  return input_error(
       "Input Error: Only 3D, 4D and 5D input Tensors supported for the modes: nearest | linear | "
       "bilinear | bicubic | trilinear | area | nearest-exact (got {})",
-      name));
+      name);
 }
 
 Result<Value> interpolate(Call& call) {

@@ -4,8 +4,6 @@
 // x.split(D // 2) follows the task's dims. The number of parts is fixed in the trace: each part is
 // a node, since an operator with several results would change the graph. Repeats given as a tensor
 // are refused: their sum decides the shape.
-#include <fmt/core.h>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_move.h"
@@ -54,7 +52,7 @@ Result<Value> chunk(Call& call) {
   if (call.graph().rank(x) == 0)
     return input_error("chunk expects at least a 1-dimensional tensor");
   if (chunks < 1) {
-    return input_error(fmt::format("chunk expects `chunks` to be greater than 0, got: {}", chunks));
+    return input_error("chunk expects `chunks` to be greater than 0, got: {}", chunks);
   }
   return tensor_tuple(KW_TRY(graph::chunk(call.graph(), x, chunks, dim)));
 }
@@ -146,14 +144,13 @@ Result<Value> pad(Call& call) {
   else if (name == "circular")
     mode = graph::PadMode::Circular;
   else if (name != "constant")
-    return input_error(fmt::format("Unrecognised padding mode {}", name));
+    return input_error("Unrecognised padding mode {}", name);
   if (pads.size() % 2 != 0) return input_error("Padding length must be divisible by 2");
   if (static_cast<int>(pads.size() / 2) > call.graph().rank(x)) {
     return input_error(
-        fmt::format("Padding length should be less than or equal to two times the "
-                    "input dimension but got padding length {} and input of "
-                    "dimension {}",
-                    pads.size(), call.graph().rank(x)));
+        "Padding length should be less than or equal to two times the input dimension but got "
+        "padding length {} and input of dimension {}",
+        pads.size(), call.graph().rank(x));
   }
   return tensor_value(KW_TRY(graph::pad(call.graph(), x, pads, mode, value)));
 }
@@ -180,8 +177,8 @@ Result<Value> sum_to_size(Call& call) {
     dims.push_back(static_cast<int>(i));
   }
   if (!fits) {
-    return input_error(fmt::format("size {} is not expandable to size {}.", graph::shape_text(size),
-                                   graph::shape_text(from)));
+    return input_error("size {} is not expandable to size {}.", graph::shape_text(size),
+                       graph::shape_text(from));
   }
   if (!dims.empty()) x = KW_TRY(graph::sum(g, x, dims, true, g.dtype(x)));
   return tensor_value(KW_TRY(g.reshape(x, size)));

@@ -1,7 +1,5 @@
 // Products of matrices and vectors; einsum is in ops_einsum.cpp. All become the graph's matmul with
 // reshapes around it, because code generation has designs for that operator.
-#include <fmt/core.h>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_matmul.h"
@@ -69,8 +67,7 @@ Result<Value> added(Call& call, const char* first, const char* second) {
   scales.beta = KW_TRY(call.operand("beta"));
   scales.alpha = KW_TRY(call.operand("alpha"));
   if (scales.beta.is_tensor() || scales.alpha.is_tensor()) {
-    return input_error(
-        fmt::format("{}(): arguments 'beta' and 'alpha' must be Number", call.function()));
+    return input_error("{}(): arguments 'beta' and 'alpha' must be Number", call.function());
   }
   return tensor_value(KW_TRY(product(call.graph(), input, a, b, scales)));
 }

@@ -3,8 +3,6 @@
 // (cell.h), and later stages can fold movements into index arithmetic. An operator per PyTorch
 // function would hide this. view(dtype) is refused, because a graph has values, not bits. clone and
 // contiguous return the same node: memory does not exist in a graph.
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "frontend/ops_formula.h"
@@ -95,10 +93,8 @@ Result<Value> unsqueeze(Call& call) {
   int64_t dim = KW_TRY(call.integer("dim"));
   const int rank = call.graph().rank(x);
   if (dim < -rank - 1 || dim > rank) {
-    return input_error(
-        fmt::format("Dimension out of range (expected to be in range of [{}, {}], "
-                    "but got {})",
-                    -rank - 1, rank, dim));
+    return input_error("Dimension out of range (expected to be in range of [{}, {}], but got {})",
+                       -rank - 1, rank, dim);
   }
   const int at = static_cast<int>(dim < 0 ? dim + rank + 1 : dim);
   return tensor_value(KW_TRY(graph::unsqueeze(call.graph(), x, at)));
@@ -116,8 +112,7 @@ Result<Value> t(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   const int rank = call.graph().rank(x);
   if (rank > 2) {
-    return input_error(
-        fmt::format("t() expects a tensor with <= 2 dimensions, but self is {}D", rank));
+    return input_error("t() expects a tensor with <= 2 dimensions, but self is {}D", rank);
   }
   if (rank < 2) return tensor_value(x);
   return tensor_value(KW_TRY(call.graph().permute(x, {1, 0})));
@@ -144,10 +139,10 @@ Result<Value> permute(Call& call) {
   std::vector<int> dims = KW_TRY(ordered_dims(call, "dims", x));
   if (static_cast<int>(dims.size()) != call.graph().rank(x)) {
     return input_error(
-        fmt::format("permute(sparse_coo): number of dimensions in the tensor input "
-                    "does not match the length of the desired ordering of "
-                    "dimensions i.e. input.dim() = {} is not equal to len(dims) = {}",
-                    call.graph().rank(x), dims.size()));
+        "permute(sparse_coo): number of dimensions in the tensor input does not match the length "
+        "of the desired ordering of dimensions i.e. input.dim() = {} is not equal to len(dims) = "
+        "{}",
+        call.graph().rank(x), dims.size());
   }
   return tensor_value(KW_TRY(call.graph().permute(x, dims)));
 }
@@ -172,8 +167,8 @@ Result<Value> roll(Call& call) {
   std::vector<int> dims;
   if (call.given("dims")) dims = KW_TRY(ordered_dims(call, "dims", x));
   if (dims.empty() ? shifts.size() != 1 : shifts.size() != dims.size()) {
-    return input_error(fmt::format("shifts and dimensions must align. shifts: {}, dims:{}",
-                                   shifts.size(), dims.size()));
+    return input_error("shifts and dimensions must align. shifts: {}, dims:{}", shifts.size(),
+                       dims.size());
   }
   return tensor_value(KW_TRY(graph::roll(call.graph(), x, shifts, dims)));
 }
@@ -184,8 +179,7 @@ Result<Value> triangular(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   const Dim diagonal = KW_TRY(call.dim_value("diagonal"));
   if (call.graph().rank(x) < 2) {
-    return input_error(
-        fmt::format("{}: input tensor must have at least 2 dimensions", call.function()));
+    return input_error("{}: input tensor must have at least 2 dimensions", call.function());
   }
   return tensor_value(KW_TRY(triangle(call.graph(), x, diagonal)));
 }
@@ -194,8 +188,7 @@ Result<Value> diag(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   const Dim offset = KW_TRY(call.dim_value("diagonal"));
   if (call.graph().rank(x) != 1 && call.graph().rank(x) != 2) {
-    return input_error(
-        fmt::format("diag(): Supports 1D or 2D tensors. Got {}D", call.graph().rank(x)));
+    return input_error("diag(): Supports 1D or 2D tensors. Got {}D", call.graph().rank(x));
   }
   return tensor_value(KW_TRY(graph::diag(call.graph(), x, offset)));
 }
@@ -206,8 +199,7 @@ Result<Value> diagonal(Call& call) {
   int first = KW_TRY(call.dim("dim1", x));
   int second = KW_TRY(call.dim("dim2", x));
   if (first == second) {
-    return input_error(
-        fmt::format("diagonal dimensions cannot be identical {}, {}", first, second));
+    return input_error("diagonal dimensions cannot be identical {}, {}", first, second);
   }
   return tensor_value(KW_TRY(graph::diagonal(call.graph(), x, offset, first, second)));
 }
@@ -230,10 +222,10 @@ Result<Value> unfold(Call& call) {
   graph::Builder& g = call.graph();
   if (g.rank(x) == 0) x = KW_TRY(g.reshape(x, {Dim(1)}));
   const Dim extent = g.extent(x, dim);
-  if (step <= 0) return input_error(fmt::format("step is {} but must be > 0", step));
+  if (step <= 0) return input_error("step is {} but must be > 0", step);
   if (size.value() < 0 || size.value() > extent.value()) {
-    return input_error(fmt::format("maximum size for tensor at dimension {} is {} but size is {}",
-                                   dim, extent.value(), size.value()));
+    return input_error("maximum size for tensor at dimension {} is {} but size is {}", dim,
+                       extent.value(), size.value());
   }
   graph::Span span;
   span.size = size;

@@ -4,8 +4,6 @@
 // single right result. It is refused with three alternatives: eval mode, a mask as an input, or
 // kernelwright.dropout. The last one draws its mask by Philox from a seed and an offset, so a
 // kernel can repeat it.
-#include <fmt/core.h>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_index.h"
@@ -55,10 +53,8 @@ Result<graph::ChannelNorm> channel_norm(Call& call, std::string_view training) {
   norm.training = KW_TRY(call.boolean(training));
   norm.eps = KW_TRY(call.number("eps"));
   if (!norm.training && (!norm.running_mean || !norm.running_var)) {
-    return input_error(
-        fmt::format("{}: Expected running_mean and running_var to be defined when "
-                    "{}=False",
-                    call.function(), training));
+    return input_error("{}: Expected running_mean and running_var to be defined when {}=False",
+                       call.function(), training);
   }
   return norm;
 }
@@ -101,15 +97,15 @@ Result<Value> dropout_if(Call& call, std::string_view training_name) {
   bool training = f.boolean(training_name);
   if (f.failed()) return f.result(x);
   if (!(p >= 0 && p <= 1)) {
-    return input_error(fmt::format("dropout probability has to be between 0 and 1, but got {}", p));
+    return input_error("dropout probability has to be between 0 and 1, but got {}", p);
   }
   if (!training || p == 0) return f.result(x);
   if (p == 1) return f.result(x * 0.0);
-  return input_error(fmt::format(
+  return input_error(
       "{}() in training mode draws random numbers, so no result is the right one; call .eval() or "
       "pass training=False, take the mask as an input (x * mask / (1 - p)), or use "
       "kernelwright.dropout(x, p, seed, offset), which is Philox",
-      call.function()));
+      call.function());
 }
 
 Result<Value> dropout(Call& call) { return dropout_if(call, "training"); }
@@ -118,7 +114,7 @@ Result<Value> philox_dropout(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   double p = KW_TRY(call.number("p"));
   if (!(p >= 0 && p <= 1)) {
-    return input_error(fmt::format("dropout probability has to be between 0 and 1, but got {}", p));
+    return input_error("dropout probability has to be between 0 and 1, but got {}", p);
   }
   graph::Builder& g = call.graph();
   if (call.given("mask")) {

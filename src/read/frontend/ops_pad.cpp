@@ -1,7 +1,5 @@
 // The padding modules of torch.nn: a number for all sides, or one for each. F.pad is in
 // ops_joining.cpp.
-#include <fmt/core.h>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_move.h"
@@ -15,8 +13,8 @@ Result<Value> pad_around(Call& call) {
   graph::Shape sides = KW_TRY(call.sizes("padding"));
   if (sides.size() == 1) sides.resize(2 * N, sides[0]);
   if (sides.size() != 2 * N) {
-    return input_error(fmt::format("{}: padding must be an int or {} ints, not {}", call.function(),
-                                   2 * N, graph::values_text(sides)));
+    return input_error("{}: padding must be an int or {} ints, not {}", call.function(), 2 * N,
+                       graph::values_text(sides));
   }
   const double value = call.given("value") ? KW_TRY(call.number("value")) : 0;
   return tensor_value(KW_TRY(graph::pad(call.graph(), x, sides, Mode, value)));

@@ -4,8 +4,6 @@
 // to 3; a function per rank would repeat the same lines. Forms that return indices are rows of
 // their own, because ATen names them so. lp_pool follows PyTorch's Python code, which rounds at
 // every step.
-#include <fmt/core.h>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_pool.h"
@@ -69,14 +67,13 @@ Result<graph::BinCounts> bin_counts(Call& call, size_t n) {
   for (const Value& item : *items) {
     const auto* count = item.get<graph::Dim>();
     if (!count && !item.is_none()) {
-      return input_error(
-          fmt::format("{}(): argument 'output_size' must be ints or None", call.function()));
+      return input_error("{}(): argument 'output_size' must be ints or None", call.function());
     }
     counts.push_back(count ? std::optional(*count) : std::nullopt);
   }
   if (counts.size() == 1 && n > 1) counts.resize(n, counts[0]);
   if (counts.size() != n) {
-    return input_error(fmt::format("{}: output_size must be {}", call.function(), n));
+    return input_error("{}: output_size must be {}", call.function(), n);
   }
   return counts;
 }

@@ -5,8 +5,6 @@
 // loop; only the state's part is computed per step. The gates of one step compute wide and round
 // once, as in PyTorch's fused kernels. Layers and directions are written in Python
 // (library_rows.h), on top of one row per layer.
-#include <fmt/core.h>
-
 #include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
@@ -89,13 +87,13 @@ Result<CellState> state_of(Call& call, Cell kind, const graph::Shape& shape, ten
   if (const auto* one = given.get<Tensor>()) parts.push_back(one->node);
   if (items_of(given)) parts = KW_TRY(call.tensors("hx"));
   if (parts.size() != (kind == Cell::Lstm ? 2U : 1U)) {
-    return input_error(fmt::format("{}(): argument 'hx' must be {}", call.function(),
-                                   kind == Cell::Lstm ? "a pair of tensors" : "a tensor"));
+    return input_error("{}(): argument 'hx' must be {}", call.function(),
+                       kind == Cell::Lstm ? "a pair of tensors" : "a tensor");
   }
   for (const NodeId part : parts) {
     if (call.graph()[part].shape == shape) continue;
-    return input_error(fmt::format("Expected hidden size {}, got {}", graph::values_text(shape),
-                                   graph::values_text(call.graph()[part].shape)));
+    return input_error("Expected hidden size {}, got {}", graph::values_text(shape),
+                       graph::values_text(call.graph()[part].shape));
   }
   state.hidden = parts[0];
   state.cell = parts.back();
@@ -107,8 +105,8 @@ Result<Value> one_step(Call& call, Cell kind) {
   const Weights w = KW_TRY(weights_of(call));
   graph::Builder& g = call.graph();
   if (g.rank(x) < 1 || g.rank(x) > 2) {
-    return input_error(fmt::format("{}: Expected input to be 1D or 2D, got {}D instead",
-                                   call.function(), g.rank(x)));
+    return input_error("{}: Expected input to be 1D or 2D, got {}D instead", call.function(),
+                       g.rank(x));
   }
   graph::Shape shape = g[x].shape;
   shape.back() = g.extent(w.state, 1);
@@ -123,7 +121,7 @@ Result<Cell> plain_cell(Call& call) {
   const std::string kind = KW_TRY(call.text("nonlinearity"));
   if (kind == "tanh") return Cell::Tanh;
   if (kind == "relu") return Cell::Relu;
-  return input_error(fmt::format("Unknown nonlinearity '{}'. Select from 'tanh' or 'relu'.", kind));
+  return input_error("Unknown nonlinearity '{}'. Select from 'tanh' or 'relu'.", kind);
 }
 
 Result<Value> rnn_cell_module(Call& call) {
@@ -149,8 +147,8 @@ Result<Value> recurrent_layer(Call& call) {
   graph::Builder& g = call.graph();
   const int64_t length = concrete(g, g.extent(x, 0));
   if (length < 1 || length > kLongestSequence) {
-    return input_error(fmt::format("{}: a sequence of {} steps is not unrolled; at most {} are",
-                                   name, length, kLongestSequence));
+    return input_error("{}: a sequence of {} steps is not unrolled; at most {} are", name, length,
+                       kLongestSequence);
   }
   CellState state;
   state.hidden = KW_TRY(call.tensor("hidden"));

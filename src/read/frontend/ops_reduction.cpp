@@ -3,8 +3,6 @@
 // torch.max(x, dim) and torch.max(x, other) are three functions, and var() takes `unbiased` in the
 // place of `dim`. One row serves all forms and decides by the type of the argument, because a
 // signature is one text. The alternative, a row per overload, would need a choice before binding.
-#include <fmt/core.h>
-
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 #include "graph/compose_norm.h"
@@ -39,9 +37,9 @@ Result<Value> choosing(Call& call) {
 
 Error nothing_to_reduce(const Call& call) {
   return input_error(
-      fmt::format("{}(): Expected reduction dim to be specified for input.numel() "
-                  "== 0. Specify the reduction dim with the 'dim' argument.",
-                  call.function()));
+      "{}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction "
+      "dim with the 'dim' argument.",
+      call.function());
 }
 
 bool is_empty(Call& call, NodeId x) { return graph::count_of(call.graph()[x].shape).value() == 0; }
@@ -105,7 +103,7 @@ Result<Spread> spread_of(Call& call) {
   Spread spread;
   spread.x = KW_TRY(call.tensor("input"));
   if (is_integral(call.graph()[spread.x].dtype)) {
-    return input_error(fmt::format("{}: only support floating point dtypes", call.function()));
+    return input_error("{}: only support floating point dtypes", call.function());
   }
   if (const auto* unbiased = call["dim"].get<bool>()) {
     spread.correction = *unbiased ? 1 : 0;
@@ -114,7 +112,7 @@ Result<Spread> spread_of(Call& call) {
   }
   spread.keepdim = KW_TRY(call.boolean("keepdim"));
   if (call.given("unbiased") && call.given("correction")) {
-    return input_error(fmt::format("{}() takes either unbiased or correction", call.function()));
+    return input_error("{}() takes either unbiased or correction", call.function());
   }
   if (call.given("unbiased")) {
     bool unbiased = KW_TRY(call.boolean("unbiased"));

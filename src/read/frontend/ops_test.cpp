@@ -8,8 +8,8 @@
 
 #include "core/check.h"
 #include "core/text.h"
-#include "frontend/ops_tables.h"
 #include "frontend/library_rows.h"
+#include "frontend/ops_tables.h"
 #include "os/files.h"
 
 namespace kw::frontend {
@@ -19,9 +19,9 @@ using graph::Dim;
 using tensor::DType;
 
 std::vector<std::span<const OpRow>> tables() {
-  return {pointwise_rows(), arithmetic_rows(), cast_rows(), reduction_rows(), norm_rows(),
-          scan_rows(), selection_rows(), matmul_rows(), einsum_rows(), movement_rows(),
-          joining_rows(), indexing_rows(), distance_rows(), creation_rows()};
+  return {pointwise_rows(), arithmetic_rows(), cast_rows(),     reduction_rows(), norm_rows(),
+          scan_rows(),      selection_rows(),  matmul_rows(),   einsum_rows(),    movement_rows(),
+          joining_rows(),   indexing_rows(),   distance_rows(), creation_rows()};
 }
 
 TEST(Ops, EveryNameHasOneRow) {

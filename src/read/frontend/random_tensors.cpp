@@ -58,10 +58,8 @@ Result<Draw> draw_integers(graph::Builder& graph, Arguments arguments, bool like
   const graph::Dim low = KW_TRY(call.dim_value("low"));
   const graph::Dim high = KW_TRY(call.dim_value("high"));
   if (high.value() <= low.value())
-    return input_error(
-        fmt::format("random_ expects 'from' to be less than 'to', but got from={} "
-                    ">= to={}",
-                    low.value(), high.value()));
+    return input_error("random_ expects 'from' to be less than 'to', but got from={} >= to={}",
+                       low.value(), high.value());
   Draw draw;
   if (like) {
     draw = KW_TRY(draw_like(call, ""));
@@ -134,7 +132,7 @@ Result<Draw> draw_any(graph::Builder& graph, const std::string& name, Arguments 
   if (name == "torch.normal") return draw_normal(graph, std::move(arguments), fallback);
   if (name == "torch.multinomial" || name == "Tensor.multinomial" || name == "torch.poisson" ||
       name == "Tensor.random_" || name == "Tensor.geometric_" || name == "Tensor.cauchy_")
-    return input_error(fmt::format("{} is not supported\ntorch.randn, rand and randint are", name));
+    return input_error("{} is not supported\ntorch.randn, rand and randint are", name);
   const bool sized = name == "torch.randn" || name == "torch.rand";
   const bool like = name.ends_with("_like");
   if (!sized && !like) return draw_filled(graph, name, std::move(arguments));
@@ -147,13 +145,12 @@ Result<Draw> draw_any(graph::Builder& graph, const std::string& name, Arguments 
 
 Result<Value> random_tensor(TraceState& trace, const std::string& name, Arguments arguments) {
   if (trace.randomness == Randomness::Refused)
-    return input_error(fmt::format(
-        "{} inside the reference: two runs would differ\nmake the random tensor an input", name));
+    return input_error(
+        "{} inside the reference: two runs would differ\nmake the random tensor an input", name);
   const Value target = arguments.positional.empty() ? Value() : arguments.positional[0];
   Draw draw = KW_TRY(draw_any(trace.graph, name, std::move(arguments), trace.default_dtype));
   for (const graph::Dim& extent : draw.shape) {
-    if (extent.value() < 0)
-      return input_error(fmt::format("{}(): negative dimension {}", name, extent.value()));
+    if (extent.value() < 0) return input_error("{}(): negative dimension {}", name, extent.value());
   }
   const std::string input_name = fmt::format("random {}", trace.drawn.size());
   const graph::NodeId node = trace.graph.input(input_name, draw.dtype, draw.shape);

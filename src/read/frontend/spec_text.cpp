@@ -5,8 +5,6 @@
 // form of the task. Named axes with a star (jaxtyping's "*batch") are not supported.
 #include "frontend/spec_text.h"
 
-#include <fmt/core.h>
-
 #include <map>
 
 #include "core/text.h"
@@ -30,7 +28,7 @@ Result<kernel::Expr> parse_extent(const std::string& text) {
   const std::string why = diagnostics.empty() ? "" : ": " + diagnostics[0].message;
   constexpr size_t kShown = 60;
   const std::string shown = text.size() <= kShown ? text : text.substr(0, kShown) + "…";
-  return input_error(fmt::format("'{}' is not an extent{}", shown, why));
+  return input_error("'{}' is not an extent{}", shown, why);
 }
 
 /// Pieces between commas that are not inside parentheses.
@@ -92,12 +90,11 @@ Result<TensorText> parse_tensor_text(std::string_view text) {
   const std::string_view whole = trim(text);
   const size_t open = whole.find('[');
   if (open == std::string_view::npos || !whole.ends_with("]"))
-    return input_error(fmt::format("'{}' is not a tensor: {}", whole, form_hint()));
+    return input_error("'{}' is not a tensor: {}", whole, form_hint());
   const std::string_view name = trim(whole.substr(0, open));
   const auto dtype = dtype_from_text(name);
   if (!dtype)
-    return input_error(
-        fmt::format("unknown dtype '{}'{}", name, did_you_mean(name, tensor::dtype_names())));
+    return input_error("unknown dtype '{}'{}", name, did_you_mean(name, tensor::dtype_names()));
   TensorText result;
   result.dtype = *dtype;
   const std::string_view inside = trim(whole.substr(open + 1, whole.size() - open - 2));
@@ -106,7 +103,7 @@ Result<TensorText> parse_tensor_text(std::string_view text) {
     const kernel::Expr expr = KW_TRY(parse_extent(piece));
     for (const kernel::ExprNode& node : expr.nodes) {
       if (node.op == kernel::ExprOp::Name && !is_dim_name(node.name))
-        return input_error(fmt::format("'{}' cannot be the name of a dim", node.name));
+        return input_error("'{}' cannot be the name of a dim", node.name);
     }
     result.shape.push_back(std::move(piece));
   }
@@ -122,19 +119,18 @@ Result<Dim> extent(const std::string& text, const task::Dims& dims) {
     } else if (node.op == kernel::ExprOp::Name) {
       const auto found = dims.find(node.name);
       if (found == dims.end())
-        return input_error(
-            fmt::format("no value for dim {}; pass --dims {}=…", node.name, node.name));
+        return input_error("no value for dim {}; pass --dims {}=…", node.name, node.name);
       values.push_back(Dim::symbol(node.name, found->second));
     } else if (node.children.empty()) {
-      return input_error(fmt::format("'{}' is not an extent", text));
+      return input_error("'{}' is not an extent", text);
     } else {
       values.push_back(KW_TRY(combine(node, values)));
     }
   }
   const Dim result = values.back();
   if (result.value() < 0 || result.value() > int64_t{1} << 40)
-    return input_error(fmt::format("extent '{}' is {} ({}), outside 0 … 2^40", text, result.value(),
-                                   task::dims_text(dims)));
+    return input_error("extent '{}' is {} ({}), outside 0 … 2^40", text, result.value(),
+                       task::dims_text(dims));
   return result;
 }
 
@@ -182,9 +178,8 @@ Result<Annotation> parse_jaxtyping(tensor::DType dtype, const std::string& dims)
     const auto expr = parse_extent(token);
     if (!expr)
       return input_error(
-          fmt::format("extent '{}' of the annotation is not supported: names, ints "
-                      "and expressions of them are",
-                      token));
+          "extent '{}' of the annotation is not supported: names, ints and expressions of them are",
+          token);
     result.tensor.shape.push_back(token);
   }
   return result;

@@ -14,11 +14,11 @@
 #include "frontend/classes.h"
 #include "frontend/expressions.h"
 #include "frontend/functions.h"
-#include "frontend/subscript.h"
 #include "frontend/modules.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
+#include "frontend/subscript.h"
 #include "frontend/tensors.h"
 
 namespace kw::frontend {
@@ -171,9 +171,8 @@ Status assign_names(TraceState& trace, const Json& target, const Value& value) {
   const bool starred = star < names.size();
   const size_t fixed = names.size() - (starred ? 1 : 0);
   if (items.size() < fixed || (!starred && items.size() > fixed))
-    return input_error(fmt::format("cannot unpack {} value{} into {}{} names", items.size(),
-                                   items.size() == 1 ? "" : "s", starred ? "at least " : "",
-                                   fixed));
+    return input_error("cannot unpack {} value{} into {}{} names", items.size(),
+                       items.size() == 1 ? "" : "s", starred ? "at least " : "", fixed);
   size_t next = 0;
   for (size_t i = 0; i < names.size(); ++i) {
     if (i != star) {

@@ -6,8 +6,6 @@
 // elements is unknown.
 #include "frontend/subscript.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -46,8 +44,7 @@ Result<NodeId> list_index(Builder& graph, const std::vector<Value>& items) {
   std::vector<NodeId> parts;
   for (const Value& item : items) {
     const auto* integer = item.get<Dim>();
-    if (!integer)
-      return input_error(fmt::format("a list as an index must hold ints, not {}", type_name(item)));
+    if (!integer) return input_error("a list as an index must hold ints, not {}", type_name(item));
     const NodeId one = graph.constant_int(DType::Int64, concrete(graph, *integer));
     parts.push_back(KW_TRY(graph.reshape(one, {Dim(1)})));
   }
@@ -74,8 +71,7 @@ Result<std::vector<Value>> spread(Builder& graph, const std::vector<Value>& item
     ellipses += item.get<Ellipsis>() ? 1 : 0;
   }
   if (ellipses > 1) return input_error("an index can only have a single ellipsis ('...')");
-  if (taken > rank)
-    return input_error(fmt::format("too many indices for tensor of dimension {}", rank));
+  if (taken > rank) return input_error("too many indices for tensor of dimension {}", rank);
   std::vector<Value> result;
   const Value whole(std::make_shared<SliceValue>());
   const auto add_rest = [&] {
@@ -97,8 +93,7 @@ Result<Dim> slice_bound(Builder& graph, const Value& bound, const Dim& extent,
   const auto given = as_dim(bound);
   if (!given && bound.get<Tensor>()) return input_error(value_decides("a tensor bounds a slice"));
   if (!given)
-    return input_error(
-        fmt::format("slice indices must be integers or None, not {}", type_name(bound)));
+    return input_error("slice indices must be integers or None, not {}", type_name(bound));
   if (given->value() < 0) return at_most(graph, Dim(0) - *given, extent) ? extent + *given : Dim(0);
   return at_most(graph, *given, extent) ? *given : extent;
 }
@@ -109,8 +104,7 @@ Result<NodeId> cut(Builder& graph, NodeId node, int dim, const SliceValue& slice
   int64_t step = 1;
   if (!slice.step.is_none()) {
     const auto given = as_dim(slice.step);
-    if (!given)
-      return input_error(fmt::format("a slice step must be int, not {}", type_name(slice.step)));
+    if (!given) return input_error("a slice step must be int, not {}", type_name(slice.step));
     step = concrete(graph, *given);
     if (step <= 0) return input_error("step must be greater than zero");
   }
@@ -126,8 +120,8 @@ Result<NodeId> select(Builder& graph, NodeId node, int dim, const Dim& index) {
   const Dim at = negative ? extent + index : index;
   const bool inside = at.value() >= 0 && at.value() < extent.value();
   if (!inside)
-    return input_error(fmt::format("index {} is out of bounds for dimension {} with size {}",
-                                   index.value(), dim, extent.value()));
+    return input_error("index {} is out of bounds for dimension {} with size {}", index.value(),
+                       dim, extent.value());
   at_most(graph, negative ? Dim(0) - index : index + 1, extent);
   return graph.slice(node, dim, at, at + 1, 1);
 }
@@ -144,8 +138,7 @@ Result<Value> resolve_item(Builder& graph, const Value& item) {
   if (item.get<bool>()) return input_error("True and False as an index are not supported");
   const bool known = item.is_none() || item.get<Ellipsis>() || item.get<Dim>() ||
                      item.get<std::shared_ptr<SliceValue>>();
-  if (!known)
-    return input_error(fmt::format("a tensor cannot be indexed with {}", type_name(item)));
+  if (!known) return input_error("a tensor cannot be indexed with {}", type_name(item));
   return item;
 }
 
@@ -158,8 +151,8 @@ Status check_listed(Builder& graph, NodeId index, int dim, const Dim& extent) {
   if (node.op != Op::Constant || !node.attrs.starts.empty()) return Done{};
   const int64_t at = node.attrs.integer;
   if (at < -extent.value() || at >= extent.value())
-    return input_error(fmt::format("index {} is out of bounds for dimension {} with size {}", at,
-                                   dim, extent.value()));
+    return input_error("index {} is out of bounds for dimension {} with size {}", at, dim,
+                       extent.value());
   at_most(graph, Dim(at < 0 ? -at : at + 1), extent);
   return Done{};
 }
@@ -229,9 +222,9 @@ Result<Shape> common_shape(Builder& graph, const std::vector<Pick>& picks) {
       if (extent.value() == 1)
         extent = other[i];
       else if (other[i].value() != 1 && other[i].value() != extent.value())
-        return input_error(fmt::format(
+        return input_error(
             "shape mismatch: indexing tensors could not be broadcast together ({} and {})",
-            extent.value(), other[i].value()));
+            extent.value(), other[i].value());
     }
   }
   return shape;
@@ -290,8 +283,7 @@ Result<NodeId> value_node(Builder& graph, const Value& value, DType dtype) {
     return graph.cast(node, dtype);
   }
   const auto number = as_number(value);
-  if (!number)
-    return input_error(fmt::format("cannot assign a {} to elements of a tensor", type_name(value)));
+  if (!number) return input_error("cannot assign a {} to elements of a tensor", type_name(value));
   if (tensor::is_float(dtype)) return graph.constant(dtype, *number);
   const auto integer = as_dim(value);
   return graph.constant_int(dtype, integer ? integer->value() : static_cast<int64_t>(*number));
@@ -352,9 +344,9 @@ Result<Value> item_of(Builder& graph, const Tensor& tensor, const Value& index) 
   const Parsed parsed = KW_TRY(parse(graph, base, index));
   if (!parsed.masks.empty())
     return input_error(
-        fmt::format("x[mask]: the shape of the result depends on values\ntorch.where(mask, x, 0) "
-                    "keeps the shape, {}",
-                    kWayOut));
+        "x[mask]: the shape of the result depends on values\ntorch.where(mask, x, 0) keeps the "
+        "shape, {}",
+        kWayOut);
   if (parsed.picks.empty()) return Value(view_of(graph, tensor, parsed.view, Sharing::View));
   const Merged merged = KW_TRY(merge(graph, parsed.view, parsed.picks));
   Node node;

@@ -6,8 +6,6 @@
 // forgotten if it fails.
 #include "frontend/syntax.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -38,13 +36,12 @@ Error located(const Source& source, int line, int column, int length, const std:
 
 Error parser_failed(const Source& source, const os::ProcessResult& result) {
   if (result.timed_out)
-    return input_error(fmt::format("{}: parsing took more than {} s", source.name, kParseSeconds));
+    return input_error("{}: parsing took more than {} s", source.name, kParseSeconds);
   const auto lines = split_lines(trim(result.err));
   const std::string last = lines.empty() ? "no message" : std::string(lines.back());
-  return environment_error(
-      fmt::format("parsing {}: python3 ended with {} {}: {}; python3 must be 3.9 or later",
-                  source.name, result.signal ? "signal" : "exit code",
-                  result.signal ? result.signal : result.exit_code, last));
+  return environment_error("parsing {}: python3 ended with {} {}: {}; python3 must be 3.9 or later",
+                           source.name, result.signal ? "signal" : "exit code",
+                           result.signal ? result.signal : result.exit_code, last);
 }
 
 int place(const Json& node, size_t which) {
@@ -86,13 +83,11 @@ class Trees {
   /// The tree of this text; null if it is not kept.
   std::shared_ptr<const Json> of(const std::string& program, const std::string& text) {
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find_if(kept_, [&](const Kept& one) {
-      return one.text == text && one.program == program;
-    });
+    const auto found = std::ranges::find_if(
+        kept_, [&](const Kept& one) { return one.text == text && one.program == program; });
     return found == kept_.end() ? nullptr : found->tree;
   }
-  void keep(const std::string& program, const std::string& text,
-            std::shared_ptr<const Json> tree) {
+  void keep(const std::string& program, const std::string& text, std::shared_ptr<const Json> tree) {
     const std::lock_guard lock(mutex_);
     kept_.push_back({program, text, std::move(tree)});
     bytes_ += text.size();
@@ -136,10 +131,10 @@ Result<std::shared_ptr<const Source>> parse_python(std::string text, const std::
   source->name = path.substr(path.rfind('/') + 1);
   source->text = std::move(text);
   if (source->text.size() > kMaxSourceBytes)
-    return input_error(fmt::format("{} has {}; a reference has at most {}", source->name,
-                                   human_bytes(source->text.size()), human_bytes(kMaxSourceBytes)));
+    return input_error("{} has {}; a reference has at most {}", source->name,
+                       human_bytes(source->text.size()), human_bytes(kMaxSourceBytes));
   if (source->text.find('\0') != std::string::npos)
-    return input_error(fmt::format("{} is not Python source: it holds zero bytes", source->name));
+    return input_error("{} is not Python source: it holds zero bytes", source->name);
   const std::string python = os::find_program("python3");
   if (python.empty())
     return environment_error(

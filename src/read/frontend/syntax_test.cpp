@@ -93,17 +93,14 @@ class SyntaxThroughAProgram : public testing::Test {
     scratch_ = std::move(scratch).value();
     folder_ = scratch_->path();
     std::filesystem::create_symlink(interpreter_, folder_ + "/behind");
-    ASSERT_TRUE(os::write_file(folder_ + "/python3", "#!/bin/sh\necho asked >> '" + folder_ +
-                                                         "/asked'\n[ -e '" + folder_ +
-                                                         "/behind' ] && exec '" + folder_ +
-                                                         "/behind' \"$@\"\nexec '" +
-                                                         interpreter_ + "' \"$@\"\n"));
+    ASSERT_TRUE(os::write_file(
+        folder_ + "/python3", "#!/bin/sh\necho asked >> '" + folder_ + "/asked'\n[ -e '" + folder_ +
+                                  "/behind' ] && exec '" + folder_ + "/behind' \"$@\"\nexec '" +
+                                  interpreter_ + "' \"$@\"\n"));
     std::filesystem::permissions(folder_ + "/python3", std::filesystem::perms::owner_all);
     ::setenv("PATH", (folder_ + ":" + path_).c_str(), 1);
   }
-  void TearDown() override {
-    ::setenv("PATH", path_.c_str(), 1);
-  }
+  void TearDown() override { ::setenv("PATH", path_.c_str(), 1); }
   int64_t asked() const {
     const auto text = os::read_file(folder_ + "/asked");
     return text ? std::ranges::count(*text, '\n') : 0;

@@ -18,12 +18,12 @@
 #include "frontend/cell.h"
 #include "frontend/expressions.h"
 #include "frontend/functions.h"
-#include "frontend/subscript.h"
 #include "frontend/known.h"
+#include "frontend/library_rows.h"
 #include "frontend/names.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
-#include "frontend/library_rows.h"
+#include "frontend/subscript.h"
 #include "graph/compose_reduce.h"
 #include "graph/derive.h"
 
@@ -139,17 +139,15 @@ Status check_size(TraceState& trace, const Value& result) {
   double bytes = tensor::dtype_size(node.dtype);
   for (const Dim& extent : node.shape) bytes *= static_cast<double>(extent.value());
   if (bytes > kMaxTensorBytes)
-    return input_error(
-        fmt::format("a {} tensor of shape {} needs {:.1f} GiB; at most {:.0f} GiB "
-                    "are accepted",
-                    tensor::dtype_name(node.dtype), shape_text(node.shape), bytes / 1073741824.0,
-                    kMaxTensorBytes / 1073741824.0));
+    return input_error("a {} tensor of shape {} needs {:.1f} GiB; at most {:.0f} GiB are accepted",
+                       tensor::dtype_name(node.dtype), shape_text(node.shape), bytes / 1073741824.0,
+                       kMaxTensorBytes / 1073741824.0);
   if (tensor->node > static_cast<NodeId>(kMaxNodes)) {
     trace.fatal = true;
     return input_error(
-        fmt::format("the reference unrolls to more than {} operations\nuse tensor "
-                    "operations instead of long loops",
-                    kMaxNodes));
+        "the reference unrolls to more than {} operations\nuse tensor operations instead of long "
+        "loops",
+        kMaxNodes);
   }
   return Done{};
 }
@@ -236,8 +234,7 @@ Result<Value> call_row(TraceState& trace, const std::string& name, Arguments arg
   if (out && !out->is_none()) target = out->get<Tensor>();
   if (!target && !(out && !out->is_none())) return adopted;
   const auto* tensor = adopted.get<Tensor>();
-  if (!target || !tensor)
-    return input_error(fmt::format("{}(): only one tensor can be written in place", name));
+  if (!target || !tensor) return input_error("{}(): only one tensor can be written in place", name);
   const NodeId node = KW_TRY(node_of(trace, *tensor));
   KW_TRY(store(trace, *target, node, false));
   return Value(*target);
@@ -251,14 +248,12 @@ Status store(TraceState& trace, const Tensor& target, NodeId value, bool convert
   const NodeId old = KW_TRY(node_of(trace, target));
   const tensor::DType dtype = trace.graph[old].dtype;
   if (values_of(trace.graph[old].shape) != values_of(trace.graph[value].shape))
-    return input_error(fmt::format("output with shape {} doesn't match the broadcast shape {}",
-                                   shape_text(trace.graph[old].shape),
-                                   shape_text(trace.graph[value].shape)));
+    return input_error("output with shape {} doesn't match the broadcast shape {}",
+                       shape_text(trace.graph[old].shape), shape_text(trace.graph[value].shape));
   const bool loses = tensor::is_float(trace.graph[value].dtype) && !tensor::is_float(dtype);
   if (loses && !convert)
-    return input_error(fmt::format("result type {} can't be cast to the desired output type {}",
-                                   tensor::dtype_name(trace.graph[value].dtype),
-                                   tensor::dtype_name(dtype)));
+    return input_error("result type {} can't be cast to the desired output type {}",
+                       tensor::dtype_name(trace.graph[value].dtype), tensor::dtype_name(dtype));
   return write(trace.graph, target, trace.graph.cast(value, dtype));
 }
 
@@ -277,16 +272,15 @@ Result<Value> call_in_place(TraceState& trace, const Tensor& self, const std::st
   static const std::set<std::string_view> kShapeChanging = {
       "unsqueeze_", "squeeze_", "t_", "transpose_", "resize_", "swapaxes_", "set_", "resize_as_"};
   if (kShapeChanging.count(name))
-    return input_error(fmt::format("Tensor.{} is not supported\nx = x.{}(...) is, {}", name,
-                                   name.substr(0, name.size() - 1), kWayOut));
+    return input_error("Tensor.{} is not supported\nx = x.{}(...) is, {}", name,
+                       name.substr(0, name.size() - 1), kWayOut);
   if (name != "copy_" && name != "fill_" && name != "zero_") {
     arguments.positional.insert(arguments.positional.begin(), Value(self));
     return call_row(trace, "Tensor." + name, std::move(arguments));
   }
   Value source = Dim(0);
   if (name != "zero_") {
-    if (arguments.positional.empty())
-      return input_error(fmt::format("{}() missing required argument", name));
+    if (arguments.positional.empty()) return input_error("{}() missing required argument", name);
     source = arguments.positional[0];
   }
   KW_TRY(assign_item(trace.graph, self, Value(Ellipsis{}), source));
@@ -404,8 +398,7 @@ Result<std::optional<Value>> tensor_attribute(TraceState& trace, const Tensor& t
         Value(count_of(trace.graph[id].shape) * Dim(tensor::dtype_size(trace.graph[id].dtype))));
   if (name == "T" || name == "mT" || name == "H" || name == "mH") {
     if (rank < 2 && name != "T")
-      return input_error(
-          fmt::format("tensor.{} needs at least 2 dimensions, it has {}", name, rank));
+      return input_error("tensor.{} needs at least 2 dimensions, it has {}", name, rank);
     std::vector<int> order;
     for (int i = 0; i < rank; ++i) order.push_back(name == "T" ? rank - 1 - i : i);
     if (name != "T") std::swap(order[order.size() - 1], order[order.size() - 2]);

@@ -70,7 +70,7 @@ Result<Spec> parse_spec(std::string_view text) {
     text.remove_prefix(1);
   }
   if (!text.empty() || (spec.type && !among("dsxXobeEfFgG%", spec.type)))
-    return input_error(fmt::format("the format '{}' is not supported", whole));
+    return input_error("the format '{}' is not supported", whole);
   return spec;
 }
 
@@ -107,8 +107,7 @@ Result<std::string> digits_of(const Value& value, const Spec& spec) {
     }
   }
   if (!number || among("dxXob", spec.type == 0 ? 'g' : spec.type))
-    return input_error(
-        fmt::format("unknown format code '{}' for a {}", spec.type, type_name(value)));
+    return input_error("unknown format code '{}' for a {}", spec.type, type_name(value));
   const double size = *number < 0 ? -*number : *number;
   const int precision = static_cast<int>(spec.precision.value_or(6));
   switch (spec.type) {
@@ -183,8 +182,7 @@ Result<std::string> percent_format(std::string_view text, const Value& values) {
       result += '%';
       continue;
     }
-    if (!among("dsrxXoeEfFgG", type))
-      return input_error(fmt::format("the format '%{}' is not supported", type));
+    if (!among("dsrxXoeEfFgG", type)) return input_error("the format '%{}' is not supported", type);
     if (next >= given.size()) return input_error("not enough arguments for format string");
     const bool word = type == 's' || type == 'r';
     if (!spec.empty() && spec[0] == '-') spec[0] = '<';
@@ -228,7 +226,7 @@ Result<std::string> brace_format(std::string_view text, const std::vector<Value>
                                       [&](const auto& one) { return one.first == name; });
     const bool placed = place && *place >= 0 && static_cast<size_t>(*place) < positional.size();
     if (!placed && keyword == keywords.end())
-      return input_error(fmt::format("format(): there is no value for '{{{}}}'", field));
+      return input_error("format(): there is no value for '{{{}}}'", field);
     const Value& value = placed ? positional[static_cast<size_t>(*place)] : keyword->second;
     const std::string_view spec = colon < field.size() ? field.substr(colon + 1) : "";
     result += KW_TRY(formatted(value, spec));

@@ -6,8 +6,6 @@
 // file does not show. Other modules than torch, math and a few of the standard library are unknown.
 #include "frontend/torch_library.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -57,7 +55,7 @@ Result<const char*> context_of(const std::string& name, const Arguments& argumen
   }
   if (mode && is_definition(*mode)) mode.reset();
   if (mode && !mode->get<bool>())
-    return input_error(fmt::format("{}() needs True or False, not {}", name, type_name(*mode)));
+    return input_error("{}() needs True or False, not {}", name, type_name(*mode));
   const bool on = !mode || *mode->get<bool>();
   return on == (name == "torch.set_grad_enabled") ? kGradient : kNoGradient;
 }
@@ -124,13 +122,13 @@ Result<Value> number_limits(TraceState& trace, const std::string& name,
   DType dtype = trace.default_dtype;
   if (!arguments.positional.empty()) {
     const auto* given = arguments.positional[0].get<DTypeValue>();
-    if (!given) return input_error(fmt::format("{}() needs a dtype", name));
+    if (!given) return input_error("{}() needs a dtype", name);
     dtype = given->dtype;
   }
   Value info = KW_TRY(make_plain_object(trace, name));
   const bool floats = name == "torch.finfo";
   if (tensor::is_float(dtype) != floats)
-    return input_error(fmt::format("{}() does not take {}", name, tensor::dtype_name(dtype)));
+    return input_error("{}() does not take {}", name, tensor::dtype_name(dtype));
   Object& object = **info.get<std::shared_ptr<Object>>();
   floats ? fill_finfo(object, dtype) : fill_iinfo(object, dtype);
   return info;
@@ -178,8 +176,7 @@ Result<std::optional<Value>> call_setting(TraceState& trace, const std::string& 
     const bool off = enabled != arguments.keywords.end() && enabled->second.get<bool>() &&
                      !*enabled->second.get<bool>();
     if (off) return std::optional(Value(Library{kContext}));
-    return input_error(
-        fmt::format("autocast changes dtypes implicitly\nwrite the casts, {}", kWayOut));
+    return input_error("autocast changes dtypes implicitly\nwrite the casts, {}", kWayOut);
   }
   const bool is_context = name == kContext || gradient_in(Value(Library{name}));
   if (is_context || is_harmless_context(name)) {
@@ -349,18 +346,17 @@ Error unknown_library_call(const std::string& name) {
   for (const char* one : kDataDependent) {
     if (name == one)
       return input_error(
-          fmt::format("{}: the shape of the result depends on values\ntorch.where "
-                      "keeps the shape, {}",
-                      name, kWayOut));
+          "{}: the shape of the result depends on values\ntorch.where keeps the shape, {}", name,
+          kWayOut);
   }
   if (name == "torch.autograd.grad" || name == "torch.autograd.backward")
     return input_error(own_task(name));
   if (root == "torch" || root == "F" || root == "Tensor")
     return input_error(unknown_function(name));
   return input_error(
-      fmt::format("{}() is not known: of the modules a reference imports, only torch "
-                  "and math are evaluated\nwrite it with torch, {}",
-                  name, kWayOut));
+      "{}() is not known: of the modules a reference imports, only torch and math are "
+      "evaluated\nwrite it with torch, {}",
+      name, kWayOut);
 }
 
 }  // namespace

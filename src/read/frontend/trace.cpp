@@ -41,10 +41,8 @@ Status check_bytes(const std::string& name, tensor::DType dtype, const graph::Sh
   double bytes = tensor::dtype_size(dtype);
   for (const graph::Dim& extent : shape) bytes *= static_cast<double>(extent.value());
   if (bytes <= kMaxTensorBytes) return Done{};
-  return input_error(
-      fmt::format("input '{}' of shape {} needs {:.1f} GiB; at most {:.0f} GiB are "
-                  "accepted",
-                  name, shape_text(shape), bytes / 1073741824.0, kMaxTensorBytes / 1073741824.0));
+  return input_error("input '{}' of shape {} needs {:.1f} GiB; at most {:.0f} GiB are accepted",
+                     name, shape_text(shape), bytes / 1073741824.0, kMaxTensorBytes / 1073741824.0);
 }
 
 class Tracer {
@@ -107,8 +105,8 @@ Result<Value> Tracer::make_model(const Value& cls) {
       for (const auto& [key, value] : (*dict)->items)
         arguments.keywords.emplace_back(to_text(key), value);
     } else {
-      return input_error(fmt::format("{}: get_init_inputs() returns {}, not a list",
-                                     entry_.source->name, type_name(values)));
+      return input_error("{}: get_init_inputs() returns {}, not a list", entry_.source->name,
+                         type_name(values));
     }
   }
   Value model = KW_TRY(tracer_.call(cls, arguments));
@@ -121,7 +119,7 @@ Result<Value> Tracer::make_callee() {
   KW_TRY(tracer_.run_module());
   tracer_.set_randomness(Randomness::Refused);
   const Value* found = KW_TRY(tracer_.global(entry_.name));
-  if (!found) return input_error(fmt::format("{} has no '{}'", entry_.source->name, entry_.name));
+  if (!found) return input_error("{} has no '{}'", entry_.source->name, entry_.name);
   if (found->get<std::shared_ptr<Class>>()) return make_model(*found);
   return *found;
 }
@@ -148,8 +146,7 @@ Status Tracer::bind_arguments() {
     } else {
       const auto found = dims_.find(argument.name);
       if (found == dims_.end())
-        return input_error(
-            fmt::format("no value for dim {}; pass --dims {}=…", argument.name, argument.name));
+        return input_error("no value for dim {}; pass --dims {}=…", argument.name, argument.name);
       bound.value = graph::Dim::symbol(argument.name, found->second);
     }
     names_.insert(argument.name);
@@ -184,9 +181,9 @@ Status Tracer::collect(const Value& value, const std::string& name, int depth) {
   if (fields) items = &*fields;
   if (!items || depth > kMaxNesting)
     return input_error(
-        fmt::format("{}: {} returns {}, not a tensor\n  hint: return tensors, alone or in a tuple, "
-                    "list or dict",
-                    entry_.source->name, entry_.name, type_name(value)));
+        "{}: {} returns {}, not a tensor\n  hint: return tensors, alone or in a tuple, list or "
+        "dict",
+        entry_.source->name, entry_.name, type_name(value));
   for (size_t i = 0; i < items->size(); ++i)
     KW_TRY(collect((*items)[i], fmt::format("out{}", outputs_.size()), depth + 1));
   return Done{};
@@ -266,9 +263,8 @@ Result<Trace> Tracer::finish() {
     outputs.push_back({output.name, KW_TRY(read(tracer_.graph(), output.tensor))});
   const std::vector<std::string>& wanted = entry_.output_names;
   if (!wanted.empty() && wanted.size() != outputs.size())
-    return input_error(fmt::format("{}: {} gives {} outputs, but the task names {}",
-                                   entry_.source->name, entry_.name, outputs.size(),
-                                   wanted.size()));
+    return input_error("{}: {} gives {} outputs, but the task names {}", entry_.source->name,
+                       entry_.name, outputs.size(), wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) outputs[i].name = wanted[i];
   Trace trace;
   trace.notes = std::move(notes_);
@@ -374,9 +370,9 @@ Result<Trace> Tracer::collect_all(const Value& value) {
   if (value.is_none() || entry_.writes_only) collect_written();
   if (outputs_.empty() && value.is_none())
     return input_error(
-        fmt::format("{}: {} returns None and writes to none of its inputs\n  hint: "
-                    "return the result, or write it into an argument: out.copy_(y)",
-                    entry_.source->name, entry_.name));
+        "{}: {} returns None and writes to none of its inputs\n  hint: return the result, or write "
+        "it into an argument: out.copy_(y)",
+        entry_.source->name, entry_.name);
   if (outputs_.empty()) {
     KW_TRY(collect_returned(value));
     for (const Bound& bound : bound_) {
@@ -386,7 +382,7 @@ Result<Trace> Tracer::collect_all(const Value& value) {
     }
   }
   if (outputs_.empty())
-    return input_error(fmt::format("{}: {} returns no tensor", entry_.source->name, entry_.name));
+    return input_error("{}: {} returns no tensor", entry_.source->name, entry_.name);
   return finish();
 }
 

@@ -65,10 +65,10 @@ struct TraceState {
   const Json* last_return = nullptr;
   tensor::DType default_dtype = tensor::DType::Fp32;
   bool allow_tf32 = false;
-  bool is_located = false;   // the Error being returned already has its place
-  bool fatal = false;        // the Error being returned must not be kept for later
+  bool is_located = false;    // the Error being returned already has its place
+  bool fatal = false;         // the Error being returned must not be kept for later
   bool keeps_origin = false;  // inside an op that is written in Python: nodes have its name
-  bool no_gradient = false;  // inside torch.no_grad() or a similar context
+  bool no_gradient = false;   // inside torch.no_grad() or a similar context
   int64_t steps = 0;
   int depth = 0;
 };

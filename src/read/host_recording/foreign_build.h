@@ -47,7 +47,8 @@ struct ForeignBuildRequest {
 ForeignBuildRequest launcher_build(const std::string& text, const std::string& file_name,
                                    const std::string& launcher);
 
-/// The build of an extension whose `function` is called with `arguments` (host_recording/recording_source.h).
+/// The build of an extension whose `function` is called with `arguments`
+/// (host_recording/recording_source.h).
 ForeignBuildRequest binding_build(const std::string& text, const std::string& file_name,
                                   const std::string& function, const std::string& arguments);
 

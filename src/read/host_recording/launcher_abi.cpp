@@ -53,8 +53,7 @@ class Matcher {
     }
     for (size_t i = 0; i < abi_.tensors.size(); ++i) {
       if (!taken_[i] && !returns_ && abi_.tensors[i].role != kernel::Role::Input)
-        return input_error(
-            fmt::format("no parameter of the launcher is the output '{}'", abi_.tensors[i].name));
+        return input_error("no parameter of the launcher is the output '{}'", abi_.tensors[i].name);
     }
     return std::move(abi_);
   }
@@ -101,8 +100,8 @@ class Matcher {
         }));
     if (!one.type.pointee_const && next(true) && pointers_left > outputs_left) found = next(true);
     if (!found)
-      return input_error(
-          fmt::format("parameter '{}' of the launcher is not one of the task's tensors", one.name));
+      return input_error("parameter '{}' of the launcher is not one of the task's tensors",
+                         one.name);
     take(parameter, *found);
     abi_.notes.push_back(fmt::format("'{}' is matched with the task's '{}' (by position)", one.name,
                                      abi_.tensors[*found].name));
@@ -129,9 +128,8 @@ class Matcher {
     }
     if (one.type.pointers > 1 || !one.type.dtype)
       return input_error(
-          fmt::format("parameter '{}' of the launcher is '{}': pointers to numbers "
-                      "and numbers can be passed",
-                      one.name, one.type.text()));
+          "parameter '{}' of the launcher is '{}': pointers to numbers and numbers can be passed",
+          one.name, one.type.text());
     const auto given = numbers_.find(one.name);
     const std::string text = given == numbers_.end() ? "" : given->second;
     const bool real = tensor::is_float(*one.type.dtype);
@@ -163,9 +161,9 @@ class Matcher {
       return Done{};
     }
     return input_error(
-        fmt::format("the value of '{0}' of the launcher is not known; pass --input {0}=…, with a "
-                    "dim of the task, a product of dims (B*D) or a number",
-                    one.name));
+        "the value of '{0}' of the launcher is not known; pass --input {0}=…, with a dim of the "
+        "task, a product of dims (B*D) or a number",
+        one.name);
   }
 
   bool is_factor(const std::string& word) const {

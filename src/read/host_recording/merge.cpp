@@ -84,7 +84,7 @@ class Merger {
     const bool prototype = text.find('{') == std::string::npos;
     const auto [at, fresh] = functions_[prototype].emplace(name, without_numbers_of_labels(text));
     if (!fresh && at->second != without_numbers_of_labels(text))
-      return input_error(fmt::format("two different functions '{}'", name));
+      return input_error("two different functions '{}'", name);
     if (fresh) body_ += text;
     return Done{};
   }
@@ -98,7 +98,7 @@ class Merger {
       // Code for an architecture's own features ("sm_90a") can be merged with code without them.
       if (target_.empty() || words == target_ + "a") target_ = words;
       if (target_ != words && target_ != std::string(words) + "a")
-        return input_error(fmt::format("kernels for '{}' and '{}'", target_, words));
+        return input_error("kernels for '{}' and '{}'", target_, words);
       return Done{};
     }
     if (words.starts_with(".address_size")) return Done{};
@@ -109,7 +109,7 @@ class Merger {
     if (variable) {
       const auto [at, fresh] = declared_.emplace(declared_name(words), std::string(words));
       if (!fresh && at->second != words)
-        return input_error(fmt::format("two different variables '{}'", at->first));
+        return input_error("two different variables '{}'", at->first);
       if (!fresh) return Done{};
     }
     body_.append(line).append("\n");

@@ -82,7 +82,7 @@ class Reader {
       at_ = 1;
       good_ = true;
       line(words_.empty() ? "" : words_[0], lines_[i]);
-      if (!good_) return input_error(fmt::format("the recording is damaged in line {}", i + 1));
+      if (!good_) return input_error("the recording is damaged in line {}", i + 1);
     }
     return std::move(cases_);
   }

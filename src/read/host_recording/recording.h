@@ -76,7 +76,7 @@ std::string difference(const RecordedCall& one, const RecordedCall& other);
 struct AgreedCall {
   const RecordedCall* call = nullptr;  // the call they all agree on
   std::string refused;                 // why it is not accepted
-  std::string not_served;      // why this shape is outside its domain
+  std::string not_served;              // why this shape is outside its domain
 };
 AgreedCall agree_on_call(const std::vector<const CaseRecord*>& records, size_t calls_wanted);
 

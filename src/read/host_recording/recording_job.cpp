@@ -40,15 +40,9 @@ int64_t param_bytes(std::string_view declaration) {
 
 }  // namespace
 
-template <class V>
-void fields(V& v, Argument& a) {
-  v("tensor", a.tensor)("bytes", a.bytes);
-}
+void fields(auto& v, Argument& a) { v("tensor", a.tensor)("bytes", a.bytes); }
 
-template <class V>
-void fields(V& v, Case& c) {
-  v("tensor_bytes", c.tensor_bytes)("arguments", c.arguments);
-}
+void fields(auto& v, Case& c) { v("tensor_bytes", c.tensor_bytes)("arguments", c.arguments); }
 
 Json to_json(const KernelNumbers& k) {
   std::vector<int64_t> row = {k.registers, k.static_shared, k.local_bytes, k.max_threads};
@@ -63,8 +57,7 @@ bool from_json(const Json& json, KernelNumbers& kernel) {
   return true;
 }
 
-template <class V>
-void fields(V& v, CaptiveJob& j) {
+void fields(auto& v, CaptiveJob& j) {
   v("runtime", j.runtime)("library", j.library)("readable", j.readable)("kernels", j.kernels,
                                                                         required);
   v("attributes", j.attributes)("memory_bytes", j.memory_bytes)("base", j.base)("seed", j.seed);

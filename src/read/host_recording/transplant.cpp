@@ -13,8 +13,8 @@
 
 #include "core/text.h"
 #include "host_recording/helpers.h"
-#include "kernel/plan_names.h"
 #include "kernel/parse_module.h"
+#include "kernel/plan_names.h"
 #include "kernel/recorded.h"
 
 namespace kw::host_recording {

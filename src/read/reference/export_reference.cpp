@@ -1,7 +1,5 @@
 #include "reference/export_reference.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
 
@@ -121,8 +119,8 @@ Result<graph::Graph> ExportedReference::import(const task::Dims& dims) const {
   const std::vector<std::string>& names = entry_.output_names;
   if (names.empty()) return graph;
   if (names.size() != graph.outputs.size())
-    return input_error(fmt::format("the reference gives {} outputs, but the task names {}",
-                                   graph.outputs.size(), names.size()));
+    return input_error("the reference gives {} outputs, but the task names {}",
+                       graph.outputs.size(), names.size());
   for (size_t i = 0; i < names.size(); ++i) graph.outputs[i].name = names[i];
   return graph;
 }

@@ -126,9 +126,9 @@ Status Loader::take_described(const std::string& name, const Json& input) {
   }
   const auto dtype = tensor::dtype_from_name(input["dtype"].as_string());
   if (!dtype)
-    return input_error(fmt::format(
-        "get_inputs() gives {} for '{}', which is not a tensor kernelwright knows",
-        input.contains("text") ? input["text"].as_string() : "a list or a dtype", name));
+    return input_error("get_inputs() gives {} for '{}', which is not a tensor kernelwright knows",
+                       input.contains("text") ? input["text"].as_string() : "a list or a dtype",
+                       name);
   TensorText text;
   text.dtype = *dtype;
   for (const Json& extent : input["shape"].items())
@@ -167,8 +167,7 @@ Status Loader::take_rest() {
                    });
   for (const frontend::GivenInput& given : said_) {
     if (used_.count(given.name) != 0) continue;
-    if (!any)
-      return input_error(fmt::format("the reference has no parameter '{}' (--input)", given.name));
+    if (!any) return input_error("the reference has no parameter '{}' (--input)", given.name);
     take_said(given.name);
   }
   if (!any || !said_.empty()) return Done{};
@@ -188,8 +187,8 @@ Status Loader::bind() {
       [](const ExportArgument& one) { return std::holds_alternative<TensorText>(one.value); });
   if (missing_.empty() && none) missing_.emplace_back("x");
   if (missing_.empty()) return Done{};
-  return input_error(fmt::format("shape and dtype of {} are not known; pass --input {}:fp32[B,D]",
-                                 join(missing_, ", "), missing_.front()));
+  return input_error("shape and dtype of {} are not known; pass --input {}:fp32[B,D]",
+                     join(missing_, ", "), missing_.front());
 }
 
 void Loader::settle_dims() {
@@ -310,8 +309,7 @@ Status Loader::settle_weights(task::Task& task, const graph::Graph& graph) const
         const bool free = parse_int(spec.shape[axis]).has_value();
         spec.shape[axis] = free ? extent_text(here[axis], there[axis], dim, value) : "";
         if (spec.shape[axis].empty())
-          return input_error(
-              fmt::format("weight '{}' follows the dims in no simple way", spec.name));
+          return input_error("weight '{}' follows the dims in no simple way", spec.name);
       }
     }
   }

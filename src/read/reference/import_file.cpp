@@ -52,8 +52,7 @@ Status read_inputs(const std::vector<std::string>& texts, cuda_import::ImportReq
     } else if (equals != std::string::npos && equals > 0) {
       request.numbers[std::string(trim(text.substr(0, equals)))] = trim(text.substr(equals + 1));
     } else {
-      return input_error(
-          fmt::format("--input: '{}' is neither NAME:DTYPE[SHAPE] nor NAME=EXPRESSION", text));
+      return input_error("--input: '{}' is neither NAME:DTYPE[SHAPE] nor NAME=EXPRESSION", text);
     }
   }
   return Done{};
@@ -143,8 +142,7 @@ Result<ImportReport> import_module(const std::string& path, const ImportOptions&
   request.launcher = options.launcher;
   request.zero_outputs = options.zero_outputs;
   KW_TRY(read_inputs(options.inputs, request));
-  if (is_module(report.source))
-    return input_error(fmt::format("{} is a kernel module already", report.file));
+  if (is_module(report.source)) return input_error("{} is a kernel module already", report.file);
   const cuda_import::LauncherHead head =
       cuda_import::find_launcher(report.source, options.launcher);
   if (head.problems.empty() && !options.reference.empty()) {

@@ -1,7 +1,5 @@
 #include "reference/load_reference.h"
 
-#include <fmt/core.h>
-
 #include <optional>
 
 #include "core/text.h"
@@ -43,8 +41,8 @@ Status read_precision(const std::string& words, task::Precision& precision) {
     else if (word == "deterministic")
       precision.deterministic = true;
     else if (!word.empty() && word != "ieee")
-      return input_error(fmt::format("--precision: '{}' is not one of {}{}", word,
-                                     join(known, ", "), did_you_mean(word, known)));
+      return input_error("--precision: '{}' is not one of {}{}", word, join(known, ", "),
+                         did_you_mean(word, known));
   }
   return Done{};
 }
@@ -62,15 +60,15 @@ Result<task::Task> load_reference(const ReferenceRequest& request) {
     if (!may_be_exported(refused)) return refused;
     const torch_worker::FoundPython python = torch_worker::find_torch_python();
     if (!python.forbidden.empty())
-      return input_error(fmt::format("{}\n  PyTorch may read it by running it, but {}",
-                                     without_way_out(refused.message), python.forbidden));
+      return input_error("{}\n  PyTorch may read it by running it, but {}",
+                         without_way_out(refused.message), python.forbidden);
     if (python.path.empty()) return refused;
     const auto torch = request.torch != nullptr ? request.torch : open_torch();
     Result<task::Task> exported = load_exported(text, path, what, torch, refused.message);
     if (exported) return exported;
     // Torch is installed and refused too, so the advice to install it must go.
-    return input_error(fmt::format("{}\n  and torch.export does not read it either: {}",
-                                   without_way_out(refused.message), exported.error().message));
+    return input_error("{}\n  and torch.export does not read it either: {}",
+                       without_way_out(refused.message), exported.error().message);
   };
   const std::optional<std::string> forward = frontend::forward_function(request.function);
   if (!forward) return task_formats::load_task(request.path, options);

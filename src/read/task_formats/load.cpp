@@ -1,7 +1,5 @@
 #include "task_formats/load.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "frontend/binder.h"
@@ -119,10 +117,9 @@ Result<task::Task> load_task(const std::string& path, const LoadOptions& options
   if (is_rkb(path)) return load_rkb(path, options);
   if (os::is_directory(path) || path.ends_with("/task.toml") || path == "task.toml")
     return is_fixture(path) ? load_fixture(path, options) : load_folder(path, options);
-  if (!os::exists(path)) return input_error(fmt::format("{}: no such file or folder", path));
+  if (!os::exists(path)) return input_error("{}: no such file or folder", path);
   if (!path.ends_with(".py"))
-    return input_error(
-        fmt::format("{} is not a task: a .py file or a folder with a task.toml is", path));
+    return input_error("{} is not a task: a .py file or a folder with a task.toml is", path);
   const std::string text = KW_TRY(os::read_file(path, frontend::kMaxSourceBytes));
   return load_python(text, path, options);
 }

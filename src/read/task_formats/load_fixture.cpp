@@ -87,8 +87,8 @@ Result<std::vector<std::string>> names_of_first(const task::Task& task, size_t r
   }
   if (names.size() == rank) return names;
   return input_error(
-      fmt::format("{}: shapes of rank {}, but the first input of the reference has {} named dims",
-                  file, rank, names.size()));
+      "{}: shapes of rank {}, but the first input of the reference has {} named dims", file, rank,
+      names.size());
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ Status apply_shapes(task::Task& task, const TaskToml& toml, const LoadOptions& o
                     const std::string& where) {
   for (const auto& [name, range] : toml.dims) {
     if (!task.dims.count(name))
-      return input_error(fmt::format("{}: dim '{}' appears in no shape of the task", where, name));
+      return input_error("{}: dim '{}' appears in no shape of the task", where, name);
     task.dims[name] = range;
   }
   if (!toml.benchmark.empty() && options.dims.empty()) task.benchmark_shapes = toml.benchmark;
@@ -86,8 +86,8 @@ Status check_bounds(const TaskToml& toml, const std::string& where) {
   for (const auto& [name, input] : toml.inputs) {
     const std::string& below = input.tensor.legal.high_dim;
     if (!below.empty() && !known.count(below))
-      return input_error(fmt::format(
-          "{}: '{}' must stay below '{}', which is not a dim of the task", where, name, below));
+      return input_error("{}: '{}' must stay below '{}', which is not a dim of the task", where,
+                         name, below);
   }
   return Done{};
 }
@@ -110,19 +110,17 @@ Status check_shape(const task::Task& task, const task::Dims& shape, const std::s
   for (const auto& [name, range] : task.dims) {
     const auto found = shape.find(name);
     if (found == shape.end())
-      return input_error(
-          fmt::format("{}: shape {} has no value for dim {}", where, task::dims_text(shape), name));
+      return input_error("{}: shape {} has no value for dim {}", where, task::dims_text(shape),
+                         name);
     const int64_t value = found->second;
     if (value < range.low || value > range.high || value % range.multiple != 0)
-      return input_error(
-          fmt::format("{}: {}={} is outside the dim's own range: {} … {}, multiples "
-                      "of {}",
-                      where, name, value, range.low, range.high, range.multiple));
+      return input_error("{}: {}={} is outside the dim's own range: {} … {}, multiples of {}",
+                         where, name, value, range.low, range.high, range.multiple);
   }
   for (const auto& [name, value] : shape) {
     if (!task.dims.count(name))
-      return input_error(fmt::format("{}: the task has no dim '{}' (in shape {})", where, name,
-                                     task::dims_text(shape)));
+      return input_error("{}: the task has no dim '{}' (in shape {})", where, name,
+                         task::dims_text(shape));
   }
   auto traced = task.graph_at(shape);
   if (!traced)
@@ -136,10 +134,9 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
   const std::string toml_path = folder + "/task.toml";
   if (!os::exists(toml_path))
     return input_error(
-        fmt::format("{} has no task.toml, no func_forward.py, nor all of prompt.txt, reference.py, "
-                    "shapes.yaml and "
-                    "notes.md",
-                    folder));
+        "{} has no task.toml, no func_forward.py, nor all of prompt.txt, reference.py, shapes.yaml "
+        "and notes.md",
+        folder);
   const std::string text = KW_TRY(os::read_inside(folder, "task.toml", kMaxTextBytes));
   const TaskToml toml = KW_TRY(parse_task_toml(text, toml_path));
   KW_TRY(check_bounds(toml, toml_path));

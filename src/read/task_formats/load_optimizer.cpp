@@ -147,8 +147,8 @@ Status check_numbers(const frontend::TaskDraft& draft, const std::vector<std::st
                          : fmt::format("--dims '{{\"{}\": 1024}}'", name));
   }
   if (names.empty()) return Done{};
-  return input_error(fmt::format("{}: no value for {}\n  hint: pass {}", draft.entry.source->name,
-                                 join(names, ", "), join(flags, " ")));
+  return input_error("{}: no value for {}\n  hint: pass {}", draft.entry.source->name,
+                     join(names, ", "), join(flags, " "));
 }
 
 Result<task::Task> load_flat(frontend::TaskDraft draft, const std::vector<std::string>& tensors,

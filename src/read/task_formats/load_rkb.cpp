@@ -357,8 +357,7 @@ Error Variants::why_not() const {
                          problem.message.ends_with(kTooLarge);
     if (problem.rule == "config-contradiction" && decides &&
         problem.message.find(refused_where_) != std::string::npos)
-      return input_error(
-          fmt::format("{}: no configuration can be used: {}", config, problem.message));
+      return input_error("{}: no configuration can be used: {}", config, problem.message);
   }
   Error error = *refused_;
   error.message += fmt::format("\n  with {} of {}", refused_where_, config);
@@ -429,8 +428,7 @@ Result<RkbFolder> read_direction(const RkbPlace& place, const LoadOptions& optio
   }
   RkbFolder folder = KW_TRY(Variants(reading, options).run());
   if (folder.tasks.empty())
-    return input_error(
-        fmt::format("{}: the reference refuses every configuration", place.file("func", "py")));
+    return input_error("{}: the reference refuses every configuration", place.file("func", "py"));
   if (place.backward) {
     KW_TRY(derive_tasks(reading, called, &folder));
   } else {
@@ -450,13 +448,13 @@ bool has_rkb_backward(const std::string& path) {
 
 Result<RkbFolder> read_rkb(const std::string& path, const LoadOptions& options) {
   const std::optional<RkbPlace> place = place_of(path);
-  if (!place) return input_error(fmt::format("{} is not a folder of robust-kbench", path));
+  if (!place) return input_error("{} is not a folder of robust-kbench", path);
   return read_direction(*place, options);
 }
 
 Result<task::Task> load_rkb(const std::string& path, const LoadOptions& options) {
   std::optional<RkbPlace> place = place_of(path);
-  if (!place) return input_error(fmt::format("{} is not a folder of robust-kbench", path));
+  if (!place) return input_error("{} is not a folder of robust-kbench", path);
   std::string wanted = options.function;
   // A folder's own backward file takes precedence over the gradients of its forward file.
   const RkbPlace other{place->folder, true};
@@ -472,8 +470,7 @@ Result<task::Task> load_rkb(const std::string& path, const LoadOptions& options)
   };
   const auto chosen = std::ranges::find_if(names, fits);
   if (chosen == names.end())
-    return input_error(
-        fmt::format("{} has no variant '{}'; it has: {}", path, wanted, join(names, ", ")));
+    return input_error("{} has no variant '{}'; it has: {}", path, wanted, join(names, ", "));
   task::Task task = std::move(folder.tasks[static_cast<size_t>(chosen - names.begin())]);
   for (const FolderProblem& problem : folder.problems) task.notes.push_back(problem.message);
   names.erase(chosen);

@@ -89,7 +89,7 @@ class Looking {
  private:
   Result<frontend::Value> invoke(const char* function, std::vector<frontend::Value> arguments) {
     const frontend::Value* found = KW_TRY(staged_.tracer.global(function));
-    if (!found) return input_error(fmt::format("there is no {}", function));
+    if (!found) return input_error("there is no {}", function);
     return staged_.tracer.call(*found, {std::move(arguments), {}});
   }
 

@@ -29,11 +29,10 @@ Result<std::vector<Json>> read_list(const Json& root, const char* kind, const ch
     return defaults;
   }
   const Json& list = root[name];
-  if (!list.is_array()) return input_error(fmt::format("{}: '{}' is not a list", file, name));
+  if (!list.is_array()) return input_error("{}: '{}' is not a list", file, name);
   for (size_t i = 0; i < list.items().size(); ++i) {
     if (!list.items()[i].is_object())
-      return input_error(
-          fmt::format("{}: {}[{}] is not an object of keyword arguments", file, name, i));
+      return input_error("{}: {}[{}] is not an object of keyword arguments", file, name, i);
   }
   if (list.items().empty()) {
     problems->push_back(
@@ -86,8 +85,8 @@ Result<Multiplied> multiply(const Json& root, const char* kind, const std::strin
   for (size_t i = 0; i < kParts.size(); ++i)
     lists[i] = KW_TRY(read_list(root, kind, kParts[i], file, problems));
   if (lists[0].size() * lists[1].size() * lists[2].size() > kMostConfigs)
-    return input_error(
-        fmt::format("{}: {}_* multiply to more than {} configurations", file, kind, kMostConfigs));
+    return input_error("{}: {}_* multiply to more than {} configurations", file, kind,
+                       kMostConfigs);
   Multiplied result;
   std::set<std::string> seen, said;
   for (size_t i = 0; i < lists[0].size(); ++i) {
@@ -120,7 +119,7 @@ Result<RkbConfigs> parse_rkb_configs(const std::string& text, const std::string&
                                      std::vector<FolderProblem>* problems) {
   Result<Json> root = Json::parse(text);
   if (!root) return std::move(root).error().context(file);
-  if (!root->is_object()) return input_error(fmt::format("{} holds no object", file));
+  if (!root->is_object()) return input_error("{} holds no object", file);
   std::vector<std::string> known;
   for (const char* kind : {"single", "multi"}) {
     for (const char* part : kParts) known.push_back(list_name(kind, part));

@@ -190,8 +190,7 @@ Result<RkbFile> read_rkb_file(const std::string& path, std::vector<FolderProblem
   const Json* model = child_named(body, "ClassDef", "Model");
   const Json* inputs = child_named(body, "FunctionDef", "get_inputs");
   if (!model || !inputs)
-    return input_error(
-        fmt::format("{} has no {}", file.source->name, model ? "get_inputs()" : "class Model"));
+    return input_error("{} has no {}", file.source->name, model ? "get_inputs()" : "class Model");
   if (const Json* init = child_named((*model)["body"], "FunctionDef", "__init__"))
     file.init = signature_of(*init, 1);
   file.get_inputs = signature_of(*inputs, 0);

@@ -34,8 +34,8 @@ class ShapesReader {
 
  private:
   Error at(int line, const std::string& what) const {
-    return input_error(fmt::format(
-        "{}:{}: {}; a list of shapes is expected, one '- [8, 64]' per line", file_, line, what));
+    return input_error("{}:{}: {}; a list of shapes is expected, one '- [8, 64]' per line", file_,
+                       line, what);
   }
 
   Status cut(const std::string& text) {

@@ -143,7 +143,7 @@ class Finder {
 
   Status add(const std::string& relative, const std::string& path) {
     if (tasks_.size() == kMostTasks)
-      return input_error(fmt::format("more than {} tasks; name a smaller folder", kMostTasks));
+      return input_error("more than {} tasks; name a smaller folder", kMostTasks);
     tasks_.push_back({task_name(relative), path, hash_of(path)});
     return Done{};
   }
@@ -209,8 +209,8 @@ Error unknown_suite(const std::string& name) {
     names.push_back(suite.name);
     listed.push_back(fmt::format("{} ({} tasks)", suite.name, suite.tasks));
   }
-  return input_error(fmt::format("there is no suite and no folder '{}'{}; suites: {}", name,
-                                 did_you_mean(name, names), join(listed, ", ")));
+  return input_error("there is no suite and no folder '{}'{}; suites: {}", name,
+                     did_you_mean(name, names), join(listed, ", "));
 }
 
 }  // namespace
@@ -238,8 +238,8 @@ Result<Suite> open_suite(const std::string& name_or_path, const std::string& fol
   while (path.size() > 1 && path.ends_with("/")) path.pop_back();
   Suite suite{name_or_path, KW_TRY(Finder().run(path))};
   if (suite.tasks.empty()) {
-    return input_error(fmt::format(
-        "'{}' has no tasks: neither folders with a task.toml nor Python files", name_or_path));
+    return input_error("'{}' has no tasks: neither folders with a task.toml nor Python files",
+                       name_or_path);
   }
   return suite;
 }
@@ -269,8 +269,7 @@ Result<std::vector<SuiteTask>> select_tasks(const Suite& suite, const std::strin
       chosen[i] = any = true;
     }
     if (!any) {
-      return input_error(
-          fmt::format("the suite has no task '{}'{}", pattern, did_you_mean(pattern, names)));
+      return input_error("the suite has no task '{}'{}", pattern, did_you_mean(pattern, names));
     }
   }
   std::vector<SuiteTask> tasks;

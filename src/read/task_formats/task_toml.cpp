@@ -23,7 +23,7 @@ class Reader {
  private:
   Error at(const toml::node& node, const std::string& message) const {
     const auto begin = node.source().begin;
-    return input_error(fmt::format("{}:{}:{}: {}", file_, begin.line, begin.column, message));
+    return input_error("{}:{}:{}: {}", file_, begin.line, begin.column, message);
   }
   Error wrong(const toml::node& node, std::string_view key, const char* want) const {
     return at(node, fmt::format("'{}' must be {}", key, want));
@@ -56,9 +56,8 @@ Status Reader::check_keys(const toml::table& table, const std::vector<std::strin
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const auto begin = key.source().begin;
-    return input_error(fmt::format("{}:{}:{}: unknown key '{}' in {}{}; known are: {}", file_,
-                                   begin.line, begin.column, name, where, did_you_mean(name, known),
-                                   join(known, ", ")));
+    return input_error("{}:{}:{}: unknown key '{}' in {}{}; known are: {}", file_, begin.line,
+                       begin.column, name, where, did_you_mean(name, known), join(known, ", "));
   }
   return Done{};
 }
@@ -339,8 +338,8 @@ Result<TaskToml> parse_task_toml(const std::string& text, const std::string& fil
   const toml::parse_result parsed = toml::parse(text, file_name);
   if (!parsed) {
     const auto begin = parsed.error().source().begin;
-    return input_error(fmt::format("{}:{}:{}: {}", file_name, begin.line, begin.column,
-                                   std::string(parsed.error().description())));
+    return input_error("{}:{}:{}: {}", file_name, begin.line, begin.column,
+                       std::string(parsed.error().description()));
   }
   return Reader(file_name).read(parsed.table());
 }

@@ -16,10 +16,10 @@
 #include <set>
 #include <thread>
 
-#include "compile/device_headers.h"
-#include "compile/compiler_messages.h"
-#include "compile/wire.h"
 #include "compile/compile_worker.h"
+#include "compile/compiler_messages.h"
+#include "compile/device_headers.h"
+#include "compile/wire.h"
 #include "core/contains.h"
 #include "core/hash.h"
 #include "core/text.h"
@@ -194,7 +194,7 @@ void NvrtcCompiler::release(std::unique_ptr<Worker> worker) {
 }
 
 ports::CompileOutcome NvrtcCompiler::lost(Worker& worker, os::ChannelState state,
-                                         const ports::CompileRequest& request) const {
+                                          const ports::CompileRequest& request) const {
   ports::CompileFailed failed;
   failed.compiler = "NVRTC " + nvrtc_.version;
   failed.timed_out = state == os::ChannelState::TimedOut;

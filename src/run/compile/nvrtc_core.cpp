@@ -13,8 +13,8 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "compile/cubin.h"
 #include "compile/compiler_messages.h"
+#include "compile/cubin.h"
 #include "compile/normalise.h"
 #include "compile/resources.h"
 #include "core/hash.h"
@@ -277,8 +277,7 @@ ports::Compiled NvrtcCore::success(const ports::CompileRequest& request, Run run
   compiled.messages = parse_log(run.log, request.file_name);
   const bool cubin = request.image == ports::ImageKind::Cubin;
   if (!cubin)
-    run.image =
-        normalise_ptx(run.image, request.file_name, options_.header_folders, &run.entries);
+    run.image = normalise_ptx(run.image, request.file_name, options_.header_folders, &run.entries);
   compiled.image = std::move(run.image);
   const auto resources = cubin ? parse_ptxas_report(run.log) : scan_ptx(compiled.image);
   const auto bounds = cubin ? launch_bounds_of(compiled.image) : std::map<std::string, int>{};

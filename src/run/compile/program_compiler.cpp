@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "compile/entries.h"
 #include "compile/compiler_messages.h"
+#include "compile/entries.h"
 #include "compile/normalise.h"
 #include "compile/resources.h"
 #include "core/text.h"

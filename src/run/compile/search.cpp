@@ -179,8 +179,8 @@ std::vector<std::string> Finder::python_folders() const {
   if (!options_.ask_python || python.empty()) return {};
   os::ProcessLimits limits;
   limits.timeout_seconds = 10;
-  const auto answer = os::run_process(
-      {python, "-I", "-c", "import sys; print('\\n'.join(sys.path))"}, {}, limits);
+  const auto answer =
+      os::run_process({python, "-I", "-c", "import sys; print('\\n'.join(sys.path))"}, {}, limits);
   std::vector<std::string> folders;
   if (!answer || answer->exit_code != 0) return folders;
   for (std::string_view line : split_lines(answer->out)) {

@@ -10,8 +10,8 @@
 #include <bit>
 
 #include "core/check.h"
-#include "cuda/storage_layout.h"
 #include "cuda/poison.h"
+#include "cuda/storage_layout.h"
 #include "ports/audit_hash.h"
 
 namespace kw::cuda {

@@ -17,8 +17,8 @@
 #include "core/check.h"
 #include "core/hash.h"
 #include "core/text.h"
-#include "cuda/storage_layout.h"
 #include "cuda/run_program.h"
+#include "cuda/storage_layout.h"
 #include "os/interrupt.h"
 
 namespace kw::gpu {

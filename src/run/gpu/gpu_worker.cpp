@@ -82,8 +82,8 @@ class Worker {
   Status hello(const Request& request, Reply& reply) {
     if (request.protocol != kProtocol) {
       return environment_error(
-          "the GPU worker uses protocol {}, the engine {}: they are of different builds",
-          kProtocol, request.protocol);
+          "the GPU worker uses protocol {}, the engine {}: they are of different builds", kProtocol,
+          request.protocol);
     }
     auto driver = cuda::Driver::open();
     if (!driver) {

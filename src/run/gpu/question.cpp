@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "cuda/storage_layout.h"
 #include "cuda/run_program.h"
+#include "cuda/storage_layout.h"
 #include "gpu/kept_inputs.h"
 #include "ports/audit_hash.h"
 

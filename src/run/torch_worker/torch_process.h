@@ -19,8 +19,8 @@ namespace kw::torch_worker {
 
 struct TorchOptions {
   std::vector<std::string> command = {};  // for tests: started instead of a Python with our worker
-  uint64_t memory_bytes = 0;   // for a reference on the CPU; 0: three quarters of the free memory
-  double start_seconds = 180;  // for importing torch
+  uint64_t memory_bytes = 0;     // for a reference on the CPU; 0: three quarters of the free memory
+  double start_seconds = 180;    // for importing torch
   bool many_references = false;  // one process for all references: for tests with our own sources
 };
 
@@ -63,7 +63,7 @@ class TorchProcess {
   std::unique_ptr<os::Child> child_;
   std::optional<std::string> reference_;  // path and text of the reference that it has executed
   std::string program_;                   // the file that the reference loads: exported_program()
-  std::unique_ptr<Sent> greeting_sent_;  // to a child that has not answered yet
+  std::unique_ptr<Sent> greeting_sent_;   // to a child that has not answered yet
   Json greeting_;
   std::string marker_;
   int64_t next_id_ = 1;

@@ -3,8 +3,8 @@
 // address and lanes in a row, and they need only one vector pass. All others are counted exactly
 // with a hash set of at most 64 entries on the stack.
 #include "vgpu/address.h"
-#include "vgpu/instruction_counts.h"
 #include "vgpu/hot.h"
+#include "vgpu/instruction_counts.h"
 #include "vgpu/levels.h"
 #include "vgpu/machine.h"
 

@@ -30,8 +30,8 @@ struct LaunchContext {
   uint64_t resident_blocks = 1;  // number of blocks that the device holds at once
   uint64_t schedule_seed = 0;    // 0: natural order
   int sms = 1;
-  uint64_t workspace = 0;    // address of the grid barrier of a cooperative launch, or 0
-  double deadline = 0;       // steady-clock seconds at which the run is stopped
+  uint64_t workspace = 0;  // address of the grid barrier of a cooperative launch, or 0
+  double deadline = 0;     // steady-clock seconds at which the run is stopped
 };
 
 /// A block between two of its synchronisations.

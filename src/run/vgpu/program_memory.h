@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "ports/device.h"
-#include "vgpu/finding_log.h"
 #include "vgpu/decoded_image.h"
+#include "vgpu/finding_log.h"
 
 namespace kw::vgpu {
 

@@ -21,7 +21,7 @@ inline constexpr uint64_t kSpecial = uint64_t{1} << 63;
 inline constexpr int kTimeShift = 36;
 inline constexpr uint32_t kMaxTime = (1u << 27) - 2;
 inline constexpr uint64_t kStrong = 1;  // atomic, volatile, relaxed …: does not race with strong
-inline constexpr uint64_t kAtomic = 8;     // writes: by an atomic
+inline constexpr uint64_t kAtomic = 8;  // writes: by an atomic
 inline constexpr uint64_t kManyLanes = 2;  // reads: several lanes of that warp
 inline constexpr uint64_t kManyWarps = 4;  // reads: several warps
 

@@ -24,8 +24,7 @@ constexpr int64_t kMostFailures = 3;  // in a row, each after the client's own r
 
 }  // namespace
 
-template <class V>
-void fields(V& v, ArmRecord& a) {
+void fields(auto& v, ArmRecord& a) {
   v("arm", a.name)("asked", a.pulls)("answered", a.answered)("right", a.right)("better", a.better);
   v("gain", a.gain)("usd", a.usd)("unpriced", a.unpriced)("gone", a.gone, Zero::Null);
 }

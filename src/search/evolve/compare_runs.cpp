@@ -139,8 +139,7 @@ Rows curve_rows(const std::vector<ComparedRun>& list) {
 
 }  // namespace
 
-template <class V>
-void fields(V& v, Point& p) {
+void fields(auto& v, Point& p) {
   v("proposals", p.proposals)("id", p.id)("us", p.us)("measured", p.measured)("usd", p.usd);
 }
 

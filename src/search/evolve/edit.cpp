@@ -39,8 +39,8 @@ Result<std::vector<EditBlock>> read_blocks(std::string_view answer) {
     }
   }
   if (where != Where::Outside)
-    return input_error(fmt::format("block {} has no '{}' line", blocks.size(),
-                                   where == Where::Search ? kMiddle : kReplace));
+    return input_error("block {} has no '{}' line", blocks.size(),
+                       where == Where::Search ? kMiddle : kReplace);
   if (blocks.empty()) return input_error("it holds no search/replace block");
   return blocks;
 }
@@ -76,15 +76,14 @@ Result<std::string> apply_blocks(std::string text, std::string_view answer) {
   std::vector<std::string> lines;
   for (const std::string_view line : split_lines(text)) lines.emplace_back(line);
   for (size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i].search.empty())
-      return input_error(fmt::format("block {} searches for nothing", i + 1));
+    if (blocks[i].search.empty()) return input_error("block {} searches for nothing", i + 1);
     const std::vector<size_t> found = places(lines, blocks[i]);
     if (found.size() != 1)
-      return input_error(fmt::format(
+      return input_error(
           "block {}: its lines stand {} in the module, they must stand there exactly once; the "
           "first is '{}'",
           i + 1, found.empty() ? "nowhere" : fmt::format("{} times", found.size()),
-          blocks[i].search.front()));
+          blocks[i].search.front());
     const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(found.front());
     const auto at =
         lines.erase(begin, begin + static_cast<std::ptrdiff_t>(blocks[i].search.size()));

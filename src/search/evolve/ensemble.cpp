@@ -30,8 +30,7 @@ Result<Arm> parse_arm(const std::string& word) {
   if (const auto number = parse_double(parts.back()); number && parts.size() > 1) {
     const bool meant = has_dot(parts.back()) || (*number >= 0 && *number <= kHottest);
     if (meant && !(*number >= 0 && *number <= kHottest))
-      return input_error(
-          fmt::format("--ensemble: a temperature is 0 to 2, '{}' is not", parts.back()));
+      return input_error("--ensemble: a temperature is 0 to 2, '{}' is not", parts.back());
     if (meant) {
       arm.temperature = *number;
       parts.pop_back();
@@ -39,8 +38,8 @@ Result<Arm> parse_arm(const std::string& word) {
   }
   arm.model = std::string(trim(join(parts, ":")));
   if (arm.model.empty() || arm.model.front() == ':' || arm.model.back() == ':')
-    return input_error(fmt::format(
-        "--ensemble: '{}' names no model; it needs MODEL[:TEMPERATURE][:EFFORT]", word));
+    return input_error("--ensemble: '{}' names no model; it needs MODEL[:TEMPERATURE][:EFFORT]",
+                       word);
   return arm;
 }
 
@@ -56,7 +55,7 @@ Result<std::vector<Arm>> parse_arms(const std::vector<std::string>& words) {
   }
   if (arms.empty()) return input_error("--ensemble names no model");
   if (arms.size() > kMostArms)
-    return input_error(fmt::format("--ensemble: {} arms, at most {}", arms.size(), kMostArms));
+    return input_error("--ensemble: {} arms, at most {}", arms.size(), kMostArms);
   return arms;
 }
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/random.h"
-#include "evolve/evolve_ports.h"
 #include "evolve/evolution_state.h"
+#include "evolve/evolve_ports.h"
 #include "ports/journal.h"
 
 namespace kw::evolve {

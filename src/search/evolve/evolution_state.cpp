@@ -36,8 +36,7 @@ struct Seen {
   ports::Outcome outcome;
 };
 
-template <class V>
-void fields(V& v, Seen& s) {
+void fields(auto& v, Seen& s) {
   ports::Outcome& o = s.outcome;
   v("us", o.us)("measured", o.measured)("at_least", o.is_lower_bound)("refused", o.refused);
   v("detail", o.detail, Zero::Omit)("bound", o.bound)("occupancy", o.occupancy);

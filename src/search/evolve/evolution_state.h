@@ -11,8 +11,8 @@
 
 #include "core/json.h"
 #include "evolve/bandit.h"
-#include "evolve/population.h"
 #include "evolve/evolve_ports.h"
+#include "evolve/population.h"
 
 namespace kw::evolve {
 

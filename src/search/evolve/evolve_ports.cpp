@@ -27,8 +27,7 @@ std::optional<Operator> operator_named(const std::string& name) {
   return std::nullopt;
 }
 
-template <class V>
-void fields(V& v, ProposalRequest& r) {
+void fields(auto& v, ProposalRequest& r) {
   v("order", r.number)("generation", r.generation)("island", r.island);
   v("operator", r.op, kOperators)("arm", r.arm)("parents", r.parents)("context", r.context);
   v("only_this", r.only_this);

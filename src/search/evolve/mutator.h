@@ -13,8 +13,8 @@
 
 #include "core/random.h"
 #include "core/result.h"
-#include "evolve/population.h"
 #include "evolve/evolve_ports.h"
+#include "evolve/population.h"
 #include "kernel/module.h"
 
 namespace kw::evolve {

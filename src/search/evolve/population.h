@@ -11,8 +11,8 @@
 
 #include "archive/archive.h"
 #include "core/random.h"
-#include "evolve/novelty.h"
 #include "evolve/evolve_ports.h"
+#include "evolve/novelty.h"
 #include "record/candidate.h"
 
 namespace kw::evolve {

@@ -48,10 +48,10 @@ Result<Cassette> Cassette::load(const std::string& path) {
   Cassette cassette;
   cassette.path_ = path;
   if (lines.empty() || lines[0] != kHead)
-    return input_error(fmt::format("{}: it is not a cassette of this version", path));
+    return input_error("{}: it is not a cassette of this version", path);
   for (size_t i = 1; i < lines.size(); ++i) {
     const auto at = [&](const std::string& what) {
-      return input_error(fmt::format("{}:{}: {}", path, i + 1, what));
+      return input_error("{}:{}: {}", path, i + 1, what);
     };
     const auto line = Json::parse(lines[i]);
     if (!line) return at(line.error().message);

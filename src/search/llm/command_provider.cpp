@@ -26,10 +26,8 @@ constexpr uint64_t kMostOutput = 10'000'000;
 constexpr size_t kErrorTail = 600;
 
 Failure failed(FailureKind kind, std::string message, double seconds) {
-  return Failure{.kind = kind,
-                 .message = std::move(message),
-                 .sent = true,
-                 .latency_seconds = seconds};
+  return Failure{
+      .kind = kind, .message = std::move(message), .sent = true, .latency_seconds = seconds};
 }
 
 std::string tail(const std::string& text) {
@@ -115,7 +113,7 @@ Result<std::vector<std::string>> split_command(const std::string& line) {
       open = true;
     }
   }
-  if (quote != 0) return input_error(fmt::format("a quote is not closed in: {}", line));
+  if (quote != 0) return input_error("a quote is not closed in: {}", line);
   if (open) words.push_back(word);
   if (words.empty()) return input_error("command: names no program");
   return words;

@@ -1,7 +1,5 @@
 #include "llm/config.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "core/text.h"
@@ -28,7 +26,7 @@ std::vector<std::string> provider_names(const Config& config) {
 Status check_key(const std::string& key, const std::string& from) {
   for (const char c : key) {
     if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f)
-      return input_error(fmt::format("{}: a key is one word without blanks", from));
+      return input_error("{}: a key is one word without blanks", from);
   }
   return Done{};
 }
@@ -68,8 +66,7 @@ Result<Config> load_config() {
   const std::string file = user_file();
   const bool named = !os::env("KERNELWRIGHT_PROVIDERS").empty();
   if (named && !file.starts_with("/"))
-    return input_error(
-        fmt::format("$KERNELWRIGHT_PROVIDERS is '{}'; it must be an absolute path", file));
+    return input_error("$KERNELWRIGHT_PROVIDERS is '{}'; it must be an absolute path", file);
   if (!named && !os::exists(file)) return parse_config("", file);
   return parse_config(KW_TRY(os::read_file(file, 1 << 20)), file);
 }
@@ -79,8 +76,7 @@ Result<ModelId> parse_model_id(const std::string& text, const Config& config) {
   ModelId id;
   id.provider = colon == std::string::npos ? kBareProvider : text.substr(0, colon);
   id.model = colon == std::string::npos ? text : text.substr(colon + 1);
-  if (trim(id.model).empty())
-    return input_error(fmt::format("'{}' names no model; write provider:model", text));
+  if (trim(id.model).empty()) return input_error("'{}' names no model; write provider:model", text);
   if (id.provider == kCommand) return id;
   if (const ProviderRow* row = config.provider(id.provider); row != nullptr) {
     const int64_t own = config.model(row->wire, id.model).context_tokens;
@@ -88,9 +84,9 @@ Result<ModelId> parse_model_id(const std::string& text, const Config& config) {
     return id;
   }
   const std::vector<std::string> names = provider_names(config);
-  return input_error(fmt::format(
-      "'{}': there is no provider '{}'{}; there are {}; others go into {}", text, id.provider,
-      did_you_mean(id.provider, names), join(names, ", "), config.user_file));
+  return input_error("'{}': there is no provider '{}'{}; there are {}; others go into {}", text,
+                     id.provider, did_you_mean(id.provider, names), join(names, ", "),
+                     config.user_file);
 }
 
 Result<Secret> find_key(const ProviderRow& row) {
@@ -103,9 +99,8 @@ Result<Secret> find_key(const ProviderRow& row) {
   if (!row.key_file.empty()) return read_secret_file(row.key_file);
   if (row.key == KeyNeed::Optional) return Secret();
   return input_error(
-      fmt::format("{} needs a key: set {}, or name a key_file (mode 600) for it in "
-                  "providers.toml",
-                  row.name, row.key_env.empty() ? "a key_env" : row.key_env));
+      "{} needs a key: set {}, or name a key_file (mode 600) for it in providers.toml", row.name,
+      row.key_env.empty() ? "a key_env" : row.key_env);
 }
 
 std::vector<ProviderState> provider_states(const Config& config) {

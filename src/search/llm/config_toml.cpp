@@ -36,13 +36,12 @@ bool is_key_header(const std::string& header) {
 
 Error error_at(const std::string& file, const toml::node& node, const std::string& message) {
   const auto begin = node.source().begin;
-  return input_error(fmt::format("{}:{}:{}: {}", file, begin.line, begin.column, message));
+  return input_error("{}:{}:{}: {}", file, begin.line, begin.column, message);
 }
 
 }  // namespace
 
-template <class V>
-void fields(V& v, ProviderRow& r) {
+void fields(auto& v, ProviderRow& r) {
   v("wire", r.wire)("base_url", r.base_url)("key_env", r.key_env)("key_file", r.key_file);
   v("ca_file", r.ca_file)("key", r.key, kKeyWords)("tools", r.tools)("stream", r.stream);
   v("free", r.free)("caching", r.caching, kCachingWords);
@@ -52,15 +51,13 @@ void fields(V& v, ProviderRow& r) {
   v("context_tokens", r.context_tokens, kLeastContext);
 }
 
-template <class V>
-void fields(V& v, ModelRow& r) {
+void fields(auto& v, ModelRow& r) {
   v("wire", r.wire)("prefix", r.prefix)("thinking", r.thinking, kThinkingWords);
   v("temperature", r.temperature)("context_tokens", r.context_tokens, kLeastContext);
 }
 
 /// A rate that is missing is that of the input, and above the limit that below it.
-template <class V>
-void fields(V& v, Price& p) {
+void fields(auto& v, Price& p) {
   Rates& below = p.rates;
   v("model", p.model)("input", below.input)("output", below.output);
   below.cache_read = below.cache_write = below.input;
@@ -279,8 +276,8 @@ Status read_text(const std::string& text, const std::string& file, Config& confi
   const toml::parse_result parsed = toml::parse(text, file);
   if (!parsed) {
     const auto& error = parsed.error();
-    return input_error(fmt::format("{}:{}:{}: {}", file, error.source().begin.line,
-                                   error.source().begin.column, error.description()));
+    return input_error("{}:{}:{}: {}", file, error.source().begin.line, error.source().begin.column,
+                       error.description());
   }
   return Reader(file, config).read(parsed.table());
 }

@@ -1,7 +1,5 @@
 #include "llm/curl_api.h"
 
-#include <fmt/core.h>
-
 #include "core/text.h"
 
 namespace kw::llm::curl {
@@ -26,12 +24,12 @@ Result<Api> bind(const os::Library& library) {
                      library.bind(api.slist_free_all, "curl_slist_free_all") &&
                      library.bind(api.version, "curl_version");
   if (!whole) {
-    return environment_error(fmt::format(
+    return environment_error(
         "{} is too old: libcurl 7.66 or newer is needed (Debian: apt-get install libcurl4)",
-        library.path()));
+        library.path());
   }
   if (api.global_init(kGlobalAll) != kOk)
-    return environment_error(fmt::format("{}: it does not start", library.path()));
+    return environment_error("{}: it does not start", library.path());
   return api;
 }
 
@@ -45,10 +43,10 @@ Result<Api> load(const std::vector<std::string>& names) {
     library->leave_loaded();  // its TLS library registers handlers that run at exit
     return api;
   }
-  return environment_error(fmt::format(
+  return environment_error(
       "talking to a model needs libcurl, and none of {} can be loaded; install the package "
       "libcurl4 (Debian, Ubuntu) or libcurl (Fedora, Arch)",
-      join(names, ", ")));
+      join(names, ", "));
 }
 
 }  // namespace kw::llm::curl

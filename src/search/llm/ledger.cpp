@@ -33,8 +33,7 @@ bool may_be_charged(const Failure& failure) {
 
 }  // namespace
 
-template <class V>
-void fields(V& v, LedgerEntry& e) {
+void fields(auto& v, LedgerEntry& e) {
   v("label", e.label)("provider", e.provider)("model", e.model)("outcome", e.outcome);
   v("usage", e.usage)("usd", e.charge.usd)("usd_at_most", e.charge.at_most, Zero::Omit);
   v("usd_unknown", e.charge.unknown, Zero::Omit)("tokens", e.charge.tokens);

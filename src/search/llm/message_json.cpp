@@ -68,66 +68,51 @@ std::string differ(const Json& a, const Json& b, const std::string& path) {
 
 }  // namespace
 
-template <class V>
-void fields(V& v, SystemBlock& b) {
+void fields(auto& v, SystemBlock& b) {
   v("text", b.text)("cache", computed(b.cache == Cache::Mark), Zero::Omit);
 }
 
-template <class V>
-void fields(V& v, ToolCall& c) {
-  v("id", c.id)("name", c.name)("arguments", c.arguments);
-}
+void fields(auto& v, ToolCall& c) { v("id", c.id)("name", c.name)("arguments", c.arguments); }
 
-template <class V>
-void fields(V& v, ToolResult& r) {
+void fields(auto& v, ToolResult& r) {
   v("call_id", r.call_id)("name", r.name)("content", r.content)("failed", r.failed, Zero::Omit);
 }
 
-template <class V>
-void fields(V& v, Opaque& o) {
-  v("wire", o.wire)("model", o.model)("content", o.content);
-}
+void fields(auto& v, Opaque& o) { v("wire", o.wire)("model", o.model)("content", o.content); }
 
-template <class V>
-void fields(V& v, Message& m) {
+void fields(auto& v, Message& m) {
   v("role", m.role, kRoleWords)("text", m.text, Zero::Omit)("calls", m.calls, Zero::Omit);
   v("results", m.results, Zero::Omit)("cache", computed(m.cache == Cache::Mark), Zero::Omit);
   v("opaque", m.opaque, When{!m.opaque.wire.empty()});
 }
 
-template <class V>
-void fields(V& v, Tool& t) {
+void fields(auto& v, Tool& t) {
   v("name", t.name)("description", t.description)("schema", t.schema);
 }
 
-template <class V>
-void fields(V& v, Reasoning& r) {
+void fields(auto& v, Reasoning& r) {
   v("effort", computed(effort_name(r.effort)))("budget_tokens", r.budget_tokens);
 }
 
-template <class V>
-void fields(V& v, Request& r) {
+void fields(auto& v, Request& r) {
   v("model", r.model)("system", r.system)("messages", r.messages)("tools", r.tools);
   v("max_tokens", r.max_tokens)("temperature", r.temperature, Zero::Omit);
   v("reasoning", r.reasoning, When{r.reasoning.asked()})("stop", r.stop, Zero::Omit);
 }
 
-template <class V>
-void fields(V& v, Usage& u) {
+void fields(auto& v, Usage& u) {
   v("input", u.input)("output", u.output)("cache_read", u.cache_read)("cache_write", u.cache_write);
   v("reasoning", u.reasoning);
 }
 
-template <class V>
-void fields(V& v, Reply& r) {
+void fields(auto& v, Reply& r) {
   v("text", r.text, required)("stop", computed(stop_name(r.stop)))("stop_word", r.stop_word);
   v("calls", r.calls, Zero::Omit)("usage", r.usage)("provider", r.provider)("model", r.model);
   v("request_id", r.request_id)("latency_seconds", r.latency_seconds);
   v("degraded", r.degraded, Zero::Omit)("opaque", r.opaque, When{!r.opaque.wire.empty()});
 }
 
-template <class V>
-void fields(V& v, Failure& f) {
+void fields(auto& v, Failure& f) {
   v("kind", computed(failure_name(f.kind)))("message", f.message);
   v("retry_after_seconds", f.retry_after_seconds, Zero::Omit)("status", f.status, Zero::Omit);
   v("request_id", f.request_id)("sent", f.sent)("usage", f.usage, When{f.usage.known});

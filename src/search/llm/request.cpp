@@ -6,8 +6,6 @@
 // model. The cost: a budget refuses some calls that would have fitted.
 #include "llm/request.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
 
@@ -31,13 +29,10 @@ bool is_tool_name(const std::string& name) {
 Status check_tools(const Request& request) {
   std::set<std::string> seen;
   for (const Tool& tool : request.tools) {
-    if (!is_tool_name(tool.name))
-      return input_error(fmt::format("'{}' is not a name for a tool", tool.name));
-    if (!seen.insert(tool.name).second)
-      return input_error(fmt::format("two tools are named '{}'", tool.name));
+    if (!is_tool_name(tool.name)) return input_error("'{}' is not a name for a tool", tool.name);
+    if (!seen.insert(tool.name).second) return input_error("two tools are named '{}'", tool.name);
     if (tool.schema["type"].as_string() != "object")
-      return input_error(
-          fmt::format("the schema of tool '{}' is not that of an object", tool.name));
+      return input_error("the schema of tool '{}' is not that of an object", tool.name);
   }
   return Done{};
 }
@@ -47,15 +42,15 @@ Status check_tools(const Request& request) {
 Status check_results(const Message& asked, const Message& answer) {
   for (size_t i = 0; i < asked.calls.size(); ++i) {
     if (i >= answer.results.size())
-      return input_error(fmt::format("the tool call '{}' has no result", asked.calls[i].id));
+      return input_error("the tool call '{}' has no result", asked.calls[i].id);
     if (answer.results[i].call_id != asked.calls[i].id) {
-      return input_error(fmt::format("tool result {} answers '{}', but call {} is '{}'", i,
-                                     answer.results[i].call_id, i, asked.calls[i].id));
+      return input_error("tool result {} answers '{}', but call {} is '{}'", i,
+                         answer.results[i].call_id, i, asked.calls[i].id);
     }
   }
   if (answer.results.size() > asked.calls.size()) {
-    return input_error(fmt::format("a tool result answers '{}', which was not called",
-                                   answer.results[asked.calls.size()].call_id));
+    return input_error("a tool result answers '{}', which was not called",
+                       answer.results[asked.calls.size()].call_id);
   }
   return Done{};
 }
@@ -65,7 +60,7 @@ Status check_call_ids(const Request& request) {
   for (const Message& message : request.messages) {
     for (const ToolCall& call : message.calls) {
       if (!seen.insert(call.id).second)
-        return input_error(fmt::format("two tool calls have the id '{}'", call.id));
+        return input_error("two tool calls have the id '{}'", call.id);
     }
   }
   if (!seen.empty() && request.tools.empty())
@@ -79,7 +74,7 @@ Status check_message(const Request& request, size_t at) {
   if ((message.role == MessageRole::User) != user)
     return input_error("turns must alternate, beginning with the user's");
   if (trim(message.text).empty() && message.calls.empty() && message.results.empty())
-    return input_error(fmt::format("message {} is empty", at));
+    return input_error("message {} is empty", at);
   if (user && !message.calls.empty()) return input_error("a user's turn cannot call tools");
   if (!user && !message.results.empty())
     return input_error("an assistant's turn cannot carry tool results");

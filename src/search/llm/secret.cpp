@@ -56,18 +56,18 @@ std::string Secret::redact_piece(std::string_view piece, std::string& held) cons
 Result<Secret> read_secret_file(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0)
-    return input_error(fmt::format("key file {}: {}", path, std::strerror(errno)));
+    return input_error("key file {}: {}", path, std::strerror(errno));
   if ((info.st_mode & 077) != 0) {
-    return input_error(fmt::format("key file {}: others can read it (mode {:o}); chmod 600 {}",
-                                   path, info.st_mode & 0777, shell_quote(path)));
+    return input_error("key file {}: others can read it (mode {:o}); chmod 600 {}", path,
+                       info.st_mode & 0777, shell_quote(path));
   }
   auto text = os::read_file(path, 1 << 16);
   if (!text) return std::move(text).error().context("key file");
   const std::string key(trim(*text));
-  if (key.empty()) return input_error(fmt::format("key file {}: it is empty", path));
+  if (key.empty()) return input_error("key file {}: it is empty", path);
   for (const char c : key) {
     if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f)
-      return input_error(fmt::format("key file {}: a key is one word on one line", path));
+      return input_error("key file {}: a key is one word on one line", path);
   }
   return Secret(key);
 }

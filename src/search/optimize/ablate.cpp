@@ -55,8 +55,8 @@ Status race_ablations(Folder& folder, OptimizeTools& tools, const std::string& c
     say(fmt::format("racing the champion against {} kernels without a method", texts.size() - 1));
   const std::vector<ports::Outcome> raced = KW_TRY(race(*tools.judge, texts));
   if (!passed(raced.front()))
-    return environment_error(fmt::format("the champion passed before and does not pass now: {}",
-                                         problem_of(raced.front())));
+    return environment_error("the champion passed before and does not pass now: {}",
+                             problem_of(raced.front()));
   // The difference that the clock can detect depends on the kernel, so the champion's noise is
   // measured.
   if (raced.front().measured) folder.state.noise = KW_TRY(noise_of(*tools.judge, champion));

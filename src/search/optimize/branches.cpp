@@ -55,13 +55,13 @@ Result<std::vector<BranchFile>> read_branches(const Folder& folder, int iteratio
     branches.push_back(std::move(branch));
   }
   if (branches.empty())
-    return input_error(fmt::format(
+    return input_error(
         "{} holds no kernel: write b1/kernel.cu and so on, each a kernel module that applies the "
         "methods to {}{}",
-        place, folder.at(folder.state.best.file), hint.empty() ? "" : " (" + hint + ")"));
+        place, folder.at(folder.state.best.file), hint.empty() ? "" : " (" + hint + ")");
   if (branches.size() > kMostBranches)
-    return input_error(fmt::format("{} contains {} branches; at most {} are allowed", place,
-                                   branches.size(), kMostBranches));
+    return input_error("{} contains {} branches; at most {} are allowed", place, branches.size(),
+                       kMostBranches);
   std::ranges::sort(branches, {}, &BranchFile::index);
   return branches;
 }
@@ -69,10 +69,10 @@ Result<std::vector<BranchFile>> read_branches(const Folder& folder, int iteratio
 Status check_raced(const Folder& folder) {
   const State& state = folder.state;
   const auto again = [&](const std::string& name) {
-    return input_error(fmt::format(
+    return input_error(
         "{} was changed after the race: run 'kernelwright optimize branch --run-dir {} --iter {}' "
         "again",
-        folder.at(name), shell_quote(folder.path()), state.iter));
+        folder.at(name), shell_quote(folder.path()), state.iter);
   };
   const std::vector<BranchFile> branches = KW_TRY(read_branches(folder, state.iter));
   std::vector<std::pair<std::string, std::string>> now;

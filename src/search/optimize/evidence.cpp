@@ -6,8 +6,6 @@
 // metric or bottleneck name must be readable here.
 #include "optimize/evidence.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -59,7 +57,7 @@ Result<profile::MetricSource> source_of(const std::string& name) {
        {profile::MetricSource::Static, profile::MetricSource::Vgpu, profile::MetricSource::Ncu}) {
     if (name == profile::source_name(one)) return one;
   }
-  return input_error(fmt::format("there is no source '{}'", name));
+  return input_error("there is no source '{}'", name);
 }
 
 }  // namespace
@@ -87,8 +85,7 @@ Result<Evidence> read_evidence(const Json& roofline, const Json& metrics) {
   evidence.metrics.kernel = all["kernel"].as_string();
   evidence.metrics.notes = strings_of(all["notes"]);
   for (const auto& [id, known] : all["metrics"].members()) {
-    if (catalog::find_metric(id) == nullptr)
-      return input_error(fmt::format("there is no metric '{}'", id));
+    if (catalog::find_metric(id) == nullptr) return input_error("there is no metric '{}'", id);
     const profile::MetricSource source = KW_TRY(source_of(known["source"].as_string()));
     const Json& value = known["value"];
     evidence.metrics.set(id, value.is_bool() ? (value.as_bool() ? 1.0 : 0.0) : value.as_double(),

@@ -67,35 +67,33 @@ Result<Json> sound_state(const std::string& folder, const Json& json) {
   const std::vector<Json> known = newest(folder);
   const std::string sum = checksum(json);
   if (json["checksum"].as_string() != sum)
-    return input_error(
-        fmt::format("{}/state.json was changed by hand; {}", folder, way_out(folder)));
+    return input_error("{}/state.json was changed by hand; {}", folder, way_out(folder));
   if (known.empty())
     return input_error(
-        fmt::format("{0}/journal.jsonl is missing or damaged, so {0}/state.json cannot be trusted; "
-                    "set up a new run from {0}/{1}",
-                    folder, json["best_file"].as_string()));
+        "{0}/journal.jsonl is missing or damaged, so {0}/state.json cannot be trusted; set up a "
+        "new run from {0}/{1}",
+        folder, json["best_file"].as_string());
   if (checksum(known.front()) == sum) return json;
   if (known.size() > 1 && checksum(known[1]) == sum) return known.front();
-  return input_error(fmt::format("{0}/state.json is not what {0}/journal.jsonl says was last; {1}",
-                                 folder, way_out(folder)));
+  return input_error("{0}/state.json is not what {0}/journal.jsonl says was last; {1}", folder,
+                     way_out(folder));
 }
 
 Result<State> read_state(const std::string& folder) {
   const std::string path = folder + "/" + kStateName;
   if (!os::is_directory(folder))
-    return input_error(
-        fmt::format("there is no run folder {}; 'kernelwright optimize setup' makes one", folder));
+    return input_error("there is no run folder {}; 'kernelwright optimize setup' makes one",
+                       folder);
   if (!os::exists(path))
-    return input_error(fmt::format(
+    return input_error(
         "{} is not a run of optimize: it has no state.json (setup did not finish, or it is another "
         "folder); 'kernelwright optimize setup' makes a new one",
-        folder));
+        folder);
   KW_TRY(os::check_contained(folder));
   const std::string text = KW_TRY(os::read_inside(folder, kStateName, kMostFileBytes));
   const Result<Json> json = Json::parse(text);
   if (!json)
-    return input_error(
-        fmt::format("{} is damaged: {}; {}", path, json.error().message, way_out(folder)));
+    return input_error("{} is damaged: {}; {}", path, json.error().message, way_out(folder));
   // Another version is reported first: its checksum may be computed differently.
   if (Result<State> version = state_from_json(*json);
       !version && (*json)["schema_version"].as_int(-1) != kStateVersion)
@@ -123,8 +121,7 @@ std::tm utc(std::time_t seconds) {
 
 Result<Folder> Folder::create(const std::string& path) {
   Folder folder(absolute(path));
-  if (os::exists(folder.at(kStateName)))
-    return input_error(fmt::format("{} holds a run already", folder.path_));
+  if (os::exists(folder.at(kStateName))) return input_error("{} holds a run already", folder.path_);
   KW_TRY(os::make_directories(folder.path_));
   folder.lock_ = KW_TRY(hold(folder.path_));
   folder.state.run_dir = folder.path_;
@@ -147,8 +144,7 @@ Result<State> Folder::restore(const std::string& path) {
   const std::string folder = absolute(path);
   const std::vector<Json> known = newest(folder);
   if (known.empty())
-    return input_error(
-        fmt::format("{}/journal.jsonl holds no state to bring back; set up a new run", folder));
+    return input_error("{}/journal.jsonl holds no state to bring back; set up a new run", folder);
   const os::FileLock lock = KW_TRY(hold(folder));
   State state = KW_TRY(state_from_json(known.front()));
   KW_TRY(os::write_inside(folder, kStateName, known.front().dump(true) + "\n"));
@@ -194,8 +190,8 @@ Result<std::string> Folder::read_stamped(const std::string& name) const {
   std::string text = KW_TRY(read(name));
   const auto stamp = state.stamps.find(name);
   if (stamp == state.stamps.end() || stamp->second != hash_hex(text))
-    return input_error(fmt::format(
-        "{} is not what kernelwright wrote: restore it, or set up a new run", at(name)));
+    return input_error("{} is not what kernelwright wrote: restore it, or set up a new run",
+                       at(name));
   return text;
 }
 

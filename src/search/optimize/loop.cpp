@@ -49,9 +49,8 @@ class Loop {
     std::string stopped;
     while (stopped.empty() && state_.phase != Phase::Finalized) {
       if (options_.cancelled && options_.cancelled())
-        return environment_error(
-            fmt::format("interrupted; continue with: kernelwright optimize --run-dir {}",
-                        shell_quote(folder_.path())));
+        return environment_error("interrupted; continue with: kernelwright optimize --run-dir {}",
+                                 shell_quote(folder_.path()));
       stopped = KW_TRY(step());
     }
     if (state_.phase == Phase::Finalized) return show_state(state_);

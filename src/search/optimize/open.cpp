@@ -35,14 +35,14 @@ Status make_places(const Folder& folder, int iteration) {
 
 Status refuse_near_peak(const State& state, const profile::Roofline& roofline, bool force) {
   if (!roofline.near_peak || force) return Done{};
-  return input_error(fmt::format(
+  return input_error(
       "the best kernel is near the peak ({}): no further speedup is expected. Next: kernelwright "
       "optimize finalize --run-dir {} (or open-iter --force)",
       roofline.time_us && roofline.floor_us && *roofline.time_us > 0
           ? fmt::format("{:.0f} % of what is possible",
                         100 * *roofline.floor_us / *roofline.time_us)
           : "every known gap is below 15 %",
-      shell_quote(state.run_dir)));
+      shell_quote(state.run_dir));
 }
 
 void start(State& state, int iteration, bool force) {
@@ -96,9 +96,8 @@ Result<Outcome> validate_methods(const Folder& folder, int iteration) {
   KW_TRY(may(state, Step::Validate, iteration));
   const std::string name = Folder::in_iteration(iteration, "methods.json");
   if (!folder.has(name))
-    return input_error(fmt::format("there is no {0}: write it ({1} is a proposal in the same form)",
-                                   folder.at(name),
-                                   folder.at(Folder::in_iteration(iteration, "plan.json"))));
+    return input_error("there is no {0}: write it ({1} is a proposal in the same form)",
+                       folder.at(name), folder.at(Folder::in_iteration(iteration, "plan.json")));
   const std::string text = KW_TRY(folder.read(name));
   Claims claims = read_claims(text, iteration);
   const Evidence evidence = KW_TRY(evidence_about(folder, state.best));

@@ -6,8 +6,6 @@
 // runs. The cost: a list of keys beside the struct.
 #include "optimize/optimize_state.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 
@@ -32,11 +30,10 @@ Status check_phase(const State& state) {
   if (state.iter < 0 || state.retries < 0 || state.iter > 100000)
     return input_error("iter and retries must be whole numbers");
   if ((state.phase == Phase::Ready) != (state.iter == 0) && state.phase != Phase::Finalized)
-    return input_error(
-        fmt::format("phase '{}' cannot be at iteration {}", phase_name(state.phase), state.iter));
+    return input_error("phase '{}' cannot be at iteration {}", phase_name(state.phase), state.iter);
   if (between != state.champion.has_value())
-    return input_error(fmt::format("phase '{}' {} a champion", phase_name(state.phase),
-                                   between ? "needs" : "cannot have"));
+    return input_error("phase '{}' {} a champion", phase_name(state.phase),
+                       between ? "needs" : "cannot have");
   return Done{};
 }
 
@@ -55,29 +52,24 @@ std::optional<double> State::speedup() const {
   return *baseline.us / *best.us;
 }
 
-template <class V>
-void fields(V& v, Noise& n) {
+void fields(auto& v, Noise& n) {
   v("noise_pct", n.noise_pct)("mde_pct", n.mde_pct)("pairs", n.pairs);
 }
 
-template <class V>
-void fields(V& v, Kept& k) {
+void fields(auto& v, Kept& k) {
   v("file", k.file)("roofline", k.roofline)("metrics", k.metrics)("ncu_report", k.ncu_report);
   v("us", k.us)("measured", k.measured)("iter", k.iter)("methods", k.methods);
 }
 
-template <class V>
-void fields(V& v, BestKernel& b) {
+void fields(auto& v, BestKernel& b) {
   v("branch", b.branch)("us", b.us)("measured", b.measured)("ratio", b.ratio);
 }
 
-template <class V>
-void fields(V& v, Ban& b) {
+void fields(auto& v, Ban& b) {
   v("method", b.method)("context", b.context)("iter", b.iter)("why", b.why);
 }
 
-template <class V>
-void fields(V& v, State& s) {
+void fields(auto& v, State& s) {
   v("schema_version", computed(kStateVersion))("phase", s.phase, kPhases, required);
   v("iter", s.iter, required)("retries", s.retries, required)("run_dir", s.run_dir);
   v("created_at", s.created_at)("baseline_file", computed(s.baseline.file));
@@ -117,13 +109,13 @@ Result<State> state_from_json(const Json& json) {
   const int64_t version = json["schema_version"].as_int(-1);
   if (version != kStateVersion)
     return input_error(
-        fmt::format("it is of version {} and this kernelwright writes version {}: continue with "
-                    "the kernelwright that made it, or set up a new run from {}",
-                    version, kStateVersion, json["best_file"].as_string()));
+        "it is of version {} and this kernelwright writes version {}: continue with the "
+        "kernelwright that made it, or set up a new run from {}",
+        version, kStateVersion, json["best_file"].as_string());
   if (std::ranges::find(kPhases, json["phase"].as_string()) == kPhases.end())
-    return input_error(fmt::format("there is no phase '{}'", json["phase"].as_string()));
+    return input_error("there is no phase '{}'", json["phase"].as_string());
   for (const char* key : kLists) {
-    if (!json[key].is_array()) return input_error(fmt::format("it has no list '{}'", key));
+    if (!json[key].is_array()) return input_error("it has no list '{}'", key);
   }
   State state = KW_TRY(check_record<State>(json));
   KW_TRY(check_phase(state));

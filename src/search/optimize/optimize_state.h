@@ -17,8 +17,7 @@
 
 namespace kw::ports {
 
-template <class V>
-void fields(V& v, Ratio& r) {
+void fields(auto& v, Ratio& r) {
   v("value", r.value)("low", r.low)("high", r.high)("relation", r.relation);
 }
 

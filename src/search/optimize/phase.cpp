@@ -38,8 +38,7 @@ std::string where(const State& state) {
 }
 
 Error refusal(const State& state, Step step, const std::string& why) {
-  return input_error(
-      fmt::format("{} cannot be done now: {}. Next: {}", step_name(step), why, next_step(state)));
+  return input_error("{} cannot be done now: {}. Next: {}", step_name(step), why, next_step(state));
 }
 
 Status check_iteration(const State& state, Step step, int iteration, bool force) {

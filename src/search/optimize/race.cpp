@@ -72,8 +72,8 @@ class BranchRace {
     std::vector<ports::Outcome> raced;
     if (texts.size() > 1) raced = KW_TRY(optimize::race(*tools_.judge, texts));
     if (!raced.empty() && !passed(raced.front()))
-      return environment_error(fmt::format("the parent {} passed before and does not pass now: {}",
-                                           state_.best.file, problem_of(raced.front())));
+      return environment_error("the parent {} passed before and does not pass now: {}",
+                               state_.best.file, problem_of(raced.front()));
     all_ = {raced.empty() ? ports::Outcome{} : raced.front()};
     for (const BranchFile& branch : branches_) {
       ports::Outcome one = ports::Outcome::refusal(branch.problem);

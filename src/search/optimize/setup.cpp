@@ -130,9 +130,9 @@ std::string setup_text(const State& state, const profile::Roofline& roofline) {
 
 Error machine_error(const std::string& what, const std::string& then, const std::string& now) {
   return environment_error(
-      fmt::format("this run was set up {} {}, and here it is {}: continue where it began, or set "
-                  "up a new run from its best kernel",
-                  what, then, now));
+      "this run was set up {} {}, and here it is {}: continue where it began, or set up a new run "
+      "from its best kernel",
+      what, then, now);
 }
 
 }  // namespace
@@ -180,13 +180,12 @@ Status check_frozen(const Folder& folder, OptimizeTools& tools) {
   const State& state = folder.state;
   const std::string baseline = KW_TRY(folder.read(state.baseline.file, kMostKernelBytes));
   if (hash_hex(baseline) != state.baseline_hash)
-    return input_error(fmt::format("{} was changed after setup: restore it, or set up a new run",
-                                   folder.at(state.baseline.file)));
+    return input_error("{} was changed after setup: restore it, or set up a new run",
+                       folder.at(state.baseline.file));
   if (reference_hash(state.settings.reference) != state.reference_hash ||
       tools.facts.task_hash != state.task_hash)
-    return input_error(
-        fmt::format("the reference {} was changed after setup: restore it, or set up a new run",
-                    state.settings.reference));
+    return input_error("the reference {} was changed after setup: restore it, or set up a new run",
+                       state.settings.reference);
   if (tools.facts.target != state.target)
     return machine_error("for", state.target, tools.facts.target);
   if (tools.judge->has_clock() != state.has_clock)

@@ -16,8 +16,8 @@ struct MethodHistory {
   std::string method;
   profile::SassState state = profile::SassState::Unknown;
   std::string why;
-  std::string by = "machine_code";          // or "counters"
-  std::string compared_with = "nothing";    // "ablated", "parent"
+  std::string by = "machine_code";             // or "counters"
+  std::string compared_with = "nothing";       // "ablated", "parent"
   std::vector<profile::SassCheckResult> rows;  // of the signature
 };
 

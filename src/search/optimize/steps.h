@@ -7,8 +7,8 @@
 
 #include "optimize/claims.h"
 #include "optimize/folder.h"
-#include "optimize/phase.h"
 #include "optimize/optimize_tools.h"
+#include "optimize/phase.h"
 
 namespace kw::optimize {
 

@@ -35,36 +35,35 @@ class CorpusReader {
     return input_error("a row has 'entry', 'base', or 'task' with 'reference'");
   }
   Result<Corpus> finish() && {
-    if (!headed_)
-      return input_error(fmt::format("the first line is not {{\"schema\": \"{}\"}}", kSchema));
+    if (!headed_) return input_error("the first line is not {{\"schema\": \"{}\"}}", kSchema);
     return std::move(corpus_);
   }
 
  private:
   Status header(const Json& json) {
     if (json["schema"].as_string() != kSchema)
-      return input_error(fmt::format("the first line is not {{\"schema\": \"{}\"}}", kSchema));
+      return input_error("the first line is not {{\"schema\": \"{}\"}}", kSchema);
     headed_ = true;
     return Done{};
   }
   static Result<std::string> text(const Json& json, const char* member) {
     if (!json[member].is_string() || json[member].as_string().empty())
-      return input_error(fmt::format("'{}' is not text", member));
+      return input_error("'{}' is not text", member);
     return json[member].as_string();
   }
   Status task(const Json& json) {
     const std::string name = KW_TRY(text(json, "task"));
     if (!references_.emplace(name, KW_TRY(text(json, "reference"))).second)
-      return input_error(fmt::format("task '{}' is there twice", name));
+      return input_error("task '{}' is there twice", name);
     return Done{};
   }
   Status base(const Json& json) {
     const std::string name = KW_TRY(text(json, "base"));
     Base base{KW_TRY(text(json, "task")), KW_TRY(text(json, "text"))};
     if (!references_.contains(base.task))
-      return input_error(fmt::format("no row above it has task '{}'", base.task));
+      return input_error("no row above it has task '{}'", base.task);
     if (!bases_.emplace(name, std::move(base)).second)
-      return input_error(fmt::format("base '{}' is there twice", name));
+      return input_error("base '{}' is there twice", name);
     return Done{};
   }
   Status entry(const Json& json) {
@@ -72,17 +71,17 @@ class CorpusReader {
     entry.id = KW_TRY(text(json, "entry"));
     const auto found = bases_.find(KW_TRY(text(json, "base")));
     if (found == bases_.end())
-      return input_error(fmt::format("no row above it has base '{}'", json["base"].as_string()));
+      return input_error("no row above it has base '{}'", json["base"].as_string());
     entry.task = found->second.task;
     entry.reference = references_.at(entry.task);
     entry.kind = KW_TRY(text(json, "kind"));
     if (std::find(kKinds.begin(), kKinds.end(), entry.kind) == kKinds.end())
-      return input_error(fmt::format("'{}' is not one of {}", entry.kind, join(kKinds, ", ")));
+      return input_error("'{}' is not one of {}", entry.kind, join(kKinds, ", "));
     entry.mutation = json["mutation"].as_string();
     entry.module = KW_TRY(apply_edits(found->second.text, json["edits"]));
     KW_TRY(verdict(json, entry));
     if (!ids_.emplace(entry.id, 0).second)
-      return input_error(fmt::format("entry '{}' is there twice", entry.id));
+      return input_error("entry '{}' is there twice", entry.id);
     corpus_.entries.push_back(std::move(entry));
     return Done{};
   }
@@ -127,8 +126,7 @@ Result<std::string> apply_edits(const std::string& text, const Json& edits) {
     const int64_t first = parts[0].as_int(), count = parts[1].as_int();
     const auto size = static_cast<int64_t>(lines.size());
     if (first < 0 || count < 0 || first > size || count > size - first)
-      return input_error(
-          fmt::format("an edit of lines {}+{} is outside of {} lines", first, count, size));
+      return input_error("an edit of lines {}+{} is outside of {} lines", first, count, size);
     std::vector<std::string> put_in;
     for (const Json& line : parts[2].items()) {
       if (!line.is_string()) return input_error("a line of an edit is not text");

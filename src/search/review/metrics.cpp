@@ -50,8 +50,7 @@ double Confusion::fitness() const {
   return harmonic(share(caught, caught + slandered + careful), recall());
 }
 
-template <class V>
-void fields(V& v, Confusion& c) {
+void fields(auto& v, Confusion& c) {
   v("modules", computed(c.all()))("accuracy", computed(c.accuracy()));
   v("precision", computed(c.precision()))("recall", computed(c.recall()))("f1", computed(c.f1()));
   v("fitness", computed(c.fitness()));

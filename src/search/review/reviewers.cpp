@@ -123,7 +123,7 @@ std::string instruction_file(Field field) {
 }
 
 Result<std::map<Field, std::string>> load_instructions(const std::string& folder) {
-  if (!os::is_directory(folder)) return input_error(fmt::format("there is no folder {}", folder));
+  if (!os::is_directory(folder)) return input_error("there is no folder {}", folder);
   std::map<Field, std::string> all;
   bool found = false;
   for (const Field field : kFields) {
@@ -137,8 +137,8 @@ Result<std::map<Field, std::string>> load_instructions(const std::string& folder
     if (trim(all[field]).empty()) return input_error(path + " is empty");
   }
   if (!found)
-    return input_error(fmt::format(
-        "{} holds none of verify_compile.txt, verify_memory.txt, verify_numerics.txt", folder));
+    return input_error(
+        "{} holds none of verify_compile.txt, verify_memory.txt, verify_numerics.txt", folder);
   return all;
 }
 

@@ -14,8 +14,7 @@ struct SoftVerifyOptions {
   bool reflect = false;
   bool reject = false;  // a unanimous, confident rejection keeps a candidate from the judge
 };
-template <class V>
-void fields(V& v, SoftVerifyOptions& o) {
+void fields(auto& v, SoftVerifyOptions& o) {
   v("model", o.model)("prompts", o.prompts)("reflect", o.reflect)("reject", o.reject);
 }
 Json to_json(const SoftVerifyOptions& options);

@@ -36,8 +36,8 @@ Result<std::vector<Field>> fields_named(const std::string& word) {
   if (word == "all") return std::vector<Field>(kFields.begin(), kFields.end());
   if (const auto field = field_named(word)) return std::vector<Field>{*field};
   const std::vector<std::string> names = {"compile", "memory", "numerics", "all"};
-  return input_error(fmt::format("--verifier: there is no '{}'{}; verifiers: {}", word,
-                                 did_you_mean(word, names), join(names, ", ")));
+  return input_error("--verifier: there is no '{}'{}; verifiers: {}", word,
+                     did_you_mean(word, names), join(names, ", "));
 }
 
 /// The settings that a new folder is created with.
@@ -63,15 +63,14 @@ std::string begun_hash(const Corpus& corpus, const std::map<Field, std::string>&
 Result<std::string> take_up(const std::string& folder, TuneVerifiersRequest& request) {
   KW_TRY(os::check_contained(folder));
   const Result<std::string> text = os::read_file(folder + kSettingsFile, uint64_t{1} << 20);
-  if (!text) return input_error(fmt::format("{} contains no tuning run to resume", folder));
+  if (!text) return input_error("{} contains no tuning run to resume", folder);
   const Json json = KW_TRY(Json::parse(*text));
   if (json["kernelwright"].as_string() != "tuning of verifiers 1")
-    return input_error(fmt::format("{} contains no tuning run to resume", folder));
+    return input_error("{} contains no tuning run to resume", folder);
   const std::string model = json["model"].as_string();
   if (!request.models.model_id.empty() && request.models.model_id != model)
-    return input_error(
-        fmt::format("this tuning was begun with {}; votes of {} cannot be mixed with its votes",
-                    model.empty() ? "the default model" : model, request.models.model_id));
+    return input_error("this tuning was begun with {}; votes of {} cannot be mixed with its votes",
+                       model.empty() ? "the default model" : model, request.models.model_id);
   const TuneVerifiersRequest now = request;
   JsonReader reader(json);
   list_settings(reader, request);
@@ -87,7 +86,7 @@ Result<std::string> new_folder(const TuneVerifiersRequest& request) {
   if (!request.out.empty()) {
     if (os::exists(request.out) &&
         (!os::is_directory(request.out) || !os::list_directory(request.out).empty()))
-      return input_error(fmt::format("{} exists already; continue it with --resume", request.out));
+      return input_error("{} exists already; continue it with --resume", request.out);
     return request.out;
   }
   const int64_t now = store::wall_clock();

@@ -1,5 +1,3 @@
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
 
@@ -72,9 +70,9 @@ Status check_classes(const Entries& entries, Field field, const char* where) {
       entries, [field](const CorpusEntry* one) { return !*label(*one, field); });
   const auto right = static_cast<std::ptrdiff_t>(entries.size()) - wrong;
   if (right > 0 && wrong > 0) return Done{};
-  return input_error(fmt::format(
+  return input_error(
       "{} {} modules for the {} verifier are all {}: without both kinds nothing can be told", where,
-      entries.size(), field_name(field), right > 0 ? "right" : "wrong"));
+      entries.size(), field_name(field), right > 0 ? "right" : "wrong");
 }
 
 }  // namespace
@@ -85,15 +83,14 @@ Result<Split> split_corpus(const Corpus& corpus, Field field, uint64_t seed, siz
     if (label(entry, field)) usable.push_back(&entry);
   }
   if (usable.empty())
-    return input_error(
-        fmt::format("the corpus holds no module for the {} verifier", field_name(field)));
+    return input_error("the corpus holds no module for the {} verifier", field_name(field));
   KW_TRY(check_classes(usable, field, "the corpus's"));
   const std::vector<std::string> tasks = ordered_tasks(usable, field, seed);
   if (tasks.size() < kFewestTasks)
-    return input_error(fmt::format(
+    return input_error(
         "the corpus is too small: its modules for the {} verifier are for {} task{}, and it takes "
         "{} to learn from some and measure on others",
-        field_name(field), tasks.size(), tasks.size() == 1 ? "" : "s", kFewestTasks));
+        field_name(field), tasks.size(), tasks.size() == 1 ? "" : "s", kFewestTasks);
   Entries parts[3];
   for (const CorpusEntry* one : usable) {
     const size_t at = static_cast<size_t>(std::ranges::find(tasks, one->task) - tasks.begin());

@@ -20,8 +20,8 @@
 #include "os/interrupt.h"
 #include "review/shown.h"
 #include "review/static_warning.h"
-#include "stages/prompts.h"
 #include "stages/answer_source.h"
+#include "stages/prompts.h"
 
 namespace kw::review {
 namespace {
@@ -72,10 +72,9 @@ Result<std::string> read_instructions(const std::string& answer, const Corpus& c
   const std::string text(trim(last.text));
   if (text.empty()) return input_error("the instructions are empty");
   if (text.size() > kMostTunedBytes)
-    return input_error(fmt::format("{} characters are more than {}", text.size(), kMostTunedBytes));
+    return input_error("{} characters are more than {}", text.size(), kMostTunedBytes);
   for (const CorpusEntry& entry : corpus.entries) {
-    if (names_task(text, entry.task))
-      return input_error(fmt::format("they name a task ({})", entry.task));
+    if (names_task(text, entry.task)) return input_error("they name a task ({})", entry.task);
   }
   return text + "\n";
 }
@@ -356,16 +355,14 @@ class Tuner {
 
 }  // namespace
 
-template <class V>
-void fields(V& v, TuneSettings& s) {
+void fields(auto& v, TuneSettings& s) {
   v("field", computed(field_name(s.field)))("model", computed(s.model.text()));
   v("population", s.population)("sample", s.sample)("seed", s.seed)("reflect", s.reflect);
 }
 
 Json to_json(const TuneSettings& settings) { return record_json(settings); }
 
-template <class V>
-void fields(V& v, Rewriting& r) {
+void fields(auto& v, Rewriting& r) {
   v("generation", r.generation)("number", r.number)("prompt", r.prompt)("outcome", r.outcome);
   v("train", r.train)("guard", r.guard);
 }
@@ -376,8 +373,7 @@ Json to_json(const MetricRow& row) {
   return json.set("usd", row.usd).set("seconds", row.seconds);
 }
 
-template <class V>
-void fields(V& v, Tuned& t) {
+void fields(auto& v, Tuned& t) {
   v("verifier", computed(field_name(t.field)))("finished", t.finished)("stopped", t.stopped);
   v("better", t.better)("shipped_prompt", computed(t.shipped.id()));
   v("best_prompt", computed(t.best.id()))("votes", t.votes)("usd", t.usd)("scores", t.rows);

@@ -33,10 +33,10 @@ std::optional<ReviewCall> call_named(const std::string& name) {
 Status only_members(const Json& object, const std::vector<std::string>& names) {
   for (const auto& [key, value] : object.members()) {
     if (std::ranges::find(names, key) == names.end())
-      return input_error(fmt::format("'{}' is not one of {}", key, join(names, ", ")));
+      return input_error("'{}' is not one of {}", key, join(names, ", "));
   }
   if (object.members().size() != names.size())
-    return input_error(fmt::format("it must have {}, each once", join(names, ", ")));
+    return input_error("it must have {}, each once", join(names, ", "));
   return Done{};
 }
 
@@ -44,7 +44,7 @@ Result<Reason> parse_reason(const Json& json, int64_t lines) {
   if (!json.is_object()) return input_error("a reason is not an object");
   KW_TRY(only_members(json, {"line", "why"}));
   if (!json["line"].is_int() || json["line"].as_int() < 1 || json["line"].as_int() > lines)
-    return input_error(fmt::format("the line of a reason must be 1 to {}", lines));
+    return input_error("the line of a reason must be 1 to {}", lines);
   if (!json["why"].is_string() || trim(json["why"].as_string()).empty())
     return input_error("a reason does not say why");
   return Reason{json["line"].as_int(), json["why"].as_string().substr(0, kMostWhyBytes)};
@@ -92,7 +92,7 @@ Result<Vote> parse_vote(Field field, std::string_view answer, int64_t lines) {
     return input_error("the confidence is not a number from 0 to 1");
   if (!json["reasons"].is_array()) return input_error("the reasons are not a list");
   if (json["reasons"].items().size() > kMostReasons)
-    return input_error(fmt::format("more than {} reasons", kMostReasons));
+    return input_error("more than {} reasons", kMostReasons);
   for (const Json& one : json["reasons"].items())
     vote.reasons.push_back(KW_TRY(parse_reason(one, lines)));
   if (*call == ReviewCall::Wrong && vote.reasons.empty())
@@ -103,13 +103,9 @@ Result<Vote> parse_vote(Field field, std::string_view answer, int64_t lines) {
   return vote;
 }
 
-template <class V>
-void fields(V& v, Reason& r) {
-  v("line", r.line)("why", r.why);
-}
+void fields(auto& v, Reason& r) { v("line", r.line)("why", r.why); }
 
-template <class V>
-void fields(V& v, Vote& one) {
+void fields(auto& v, Vote& one) {
   v("field", one.field, kFieldNames)("verdict", one.call, kCallNames)("confidence", one.confidence);
   v("reasons", one.reasons)("abstained", one.abstained, Zero::Omit)("calls", one.calls);
   v("seconds", one.seconds)("usd", one.usd);
@@ -162,8 +158,7 @@ std::string Opinion::why() const {
   return join(all, "; ");
 }
 
-template <class V>
-void fields(V& v, Opinion& o) {
+void fields(auto& v, Opinion& o) {
   v("score", o.score)("rejected", o.rejected)("seconds", o.seconds)("usd", o.usd);
   v("unpriced", o.unpriced)("votes", o.votes);
 }

@@ -32,7 +32,7 @@ struct Reason {
 struct Vote {
   Field field = Field::Compile;
   ReviewCall call = ReviewCall::None;  // None: abstained
-  double confidence = 0;   // 0 to 1
+  double confidence = 0;               // 0 to 1
   std::vector<Reason> reasons;
   std::string abstained;      // why it abstained
   int calls = 0;              // of the model

@@ -9,9 +9,9 @@
 #include <fmt/core.h>
 
 #include "core/text.h"
+#include "stages/answer_source.h"
 #include "stages/conversation.h"
 #include "stages/prompts.h"
-#include "stages/answer_source.h"
 #include "stages/spec.h"
 
 namespace kw::stages {

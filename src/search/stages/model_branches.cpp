@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "core/text.h"
+#include "stages/answer_source.h"
 #include "stages/conversation.h"
 #include "stages/prompts.h"
-#include "stages/answer_source.h"
 #include "stages/writer.h"
 
 namespace kw::stages {

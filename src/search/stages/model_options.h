@@ -24,8 +24,7 @@ struct ModelOptions {
   std::function<std::optional<std::string>(const std::string& question)> ask = {};
 };
 /// Members that a run keeps.
-template <class V>
-void fields(V& v, ModelOptions& m) {
+void fields(auto& v, ModelOptions& m) {
   v("model_id", m.model_id)("escalation_id", m.escalation_id)("stage_models", m.stage_models);
   v("retries", m.retries)("budget_usd", m.budget_usd)("escalate", m.escalate);
   v("transcripts", m.transcripts)("store_reference", m.store_reference);

@@ -44,8 +44,8 @@ void hide_keys(const llm::Config& config) {
 Result<std::string> resolve_proposer(const std::string& proposer, const ModelOptions& models,
                                      std::string* warning) {
   if (std::ranges::find(kProposers, proposer) == kProposers.end()) {
-    return input_error(fmt::format("--proposer: there is no '{}'{}; proposers: {}", proposer,
-                                   did_you_mean(proposer, kProposers), join(kProposers, ", ")));
+    return input_error("--proposer: there is no '{}'{}; proposers: {}", proposer,
+                       did_you_mean(proposer, kProposers), join(kProposers, ", "));
   }
   if (proposer != "auto") return proposer;
   if (names_models(models)) return std::string("hybrid");

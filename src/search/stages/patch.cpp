@@ -60,9 +60,8 @@ Result<std::vector<Hunk>> read_hunks(std::string_view diff) {
     } else if (line.empty() || line[0] == ' ' || line[0] == '+' || line[0] == '-') {
       add_line(hunks.back(), line);
     } else {
-      return input_error(
-          fmt::format("hunk {}: every line begins with a blank, '+' or '-', but one is '{}'",
-                      hunks.size(), line.substr(0, 80)));
+      return input_error("hunk {}: every line begins with a blank, '+' or '-', but one is '{}'",
+                         hunks.size(), line.substr(0, 80));
     }
   }
   if (hunks.empty()) return input_error("the diff has no hunk: no line begins with @@");
@@ -112,13 +111,13 @@ Error misfit(const std::vector<std::string_view>& lines, const Hunk& hunk, size_
   }
   const size_t bad = matching(lines, best, hunk);
   if (bad == hunk.before.size())
-    return input_error(fmt::format(
-        "hunk {} does not fit: its lines stand before those of the hunk before it", number));
+    return input_error("hunk {} does not fit: its lines stand before those of the hunk before it",
+                       number);
   const std::string found = best + bad < lines.size()
                                 ? fmt::format("line {} is '{}'", best + bad + 1, lines[best + bad])
                                 : "the text has ended";
-  return input_error(fmt::format("hunk {} does not fit: it expects '{}', but {}", number,
-                                 hunk.before[bad], found));
+  return input_error("hunk {} does not fit: it expects '{}', but {}", number, hunk.before[bad],
+                     found);
 }
 
 }  // namespace
@@ -151,7 +150,7 @@ Result<std::string> apply_diff(std::string_view text, std::string_view diff) {
     drop_blank_end(hunk);
     const size_t wanted = hunk.line > 0 ? static_cast<size_t>(hunk.line - 1) : done;
     if (hunk.before.empty() && (hunk.line == 0 || wanted > lines.size()))
-      return input_error(fmt::format("hunk {} only adds lines and does not say where", i + 1));
+      return input_error("hunk {} only adds lines and does not say where", i + 1);
     const auto at = hunk.before.empty() ? std::max(wanted, done) : place(lines, hunk, wanted, done);
     if (!at) return misfit(lines, hunk, i + 1, wanted);
     out.insert(out.end(), lines.begin() + static_cast<std::ptrdiff_t>(done),

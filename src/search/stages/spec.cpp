@@ -1,7 +1,5 @@
 #include "stages/spec.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 
@@ -25,15 +23,14 @@ Result<std::string> layout(const std::string& word) {
   }
   if (name == "col_major" || name == "column_major") return std::string("col_major");
   if (name.empty() || name == "any") return std::string("any");
-  return input_error(fmt::format("layout_hint '{}' is not one of row_major, col_major, any", word));
+  return input_error("layout_hint '{}' is not one of row_major, col_major, any", word);
 }
 
 Status check_arg(const Json& json, TensorArg& arg) {
   if (arg.name.empty()) return input_error("a tensor of the spec has no name");
   if (std::ranges::find(kDtypes, arg.dtype) == kDtypes.end())
-    return input_error(fmt::format("'{}': unknown dtype '{}'", arg.name, arg.dtype));
-  if (!json["shape"].is_array())
-    return input_error(fmt::format("'{}' has no shape: a list of texts", arg.name));
+    return input_error("'{}': unknown dtype '{}'", arg.name, arg.dtype);
+  if (!json["shape"].is_array()) return input_error("'{}' has no shape: a list of texts", arg.name);
   for (size_t i = 0; i < arg.shape.size(); ++i) {
     const Json& extent = json["shape"].items()[i];
     if (extent.is_int()) arg.shape[i] = std::to_string(extent.as_int());
@@ -55,13 +52,11 @@ std::optional<std::string> priority_word(const std::string& word) {
   return at == kPriorities.end() ? std::nullopt : std::optional(name);
 }
 
-template <class V>
-void fields(V& v, TensorArg& a) {
+void fields(auto& v, TensorArg& a) {
   v("name", a.name)("dtype", a.dtype)("shape", a.shape)("layout_hint", a.layout_hint);
 }
 
-template <class V>
-void fields(V& v, KernelSpec& s) {
+void fields(auto& v, KernelSpec& s) {
   v("schema", computed(kSpecSchema))("name", s.name)("target_arch", s.target_arch);
   v("inputs", s.inputs)("outputs", s.outputs);
   v.group("precision_tolerance", [&](auto& g) { g("rtol", s.rtol)("atol", s.atol); });
@@ -81,8 +76,8 @@ Result<KernelSpec> spec_from_json(const Json& json) {
   if (const Json& priority = json["optimization_priority"]; !priority.is_null()) {
     const auto word = priority_word(priority.as_string());
     if (!word)
-      return input_error(fmt::format("optimization_priority '{}' is not one of {}",
-                                     priority.as_string(), "latency, throughput, balanced"));
+      return input_error("optimization_priority '{}' is not one of {}", priority.as_string(),
+                         "latency, throughput, balanced");
     spec.optimization_priority = *word;
   }
   if (const std::string& hash = json["hash"].as_string(); !hash.empty() && hash != spec_hash(spec))

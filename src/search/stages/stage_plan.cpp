@@ -1,7 +1,5 @@
 #include "stages/stage_plan.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "core/text.h"
@@ -15,7 +13,7 @@ constexpr int64_t kMostAttempts = 100;
 Result<std::pair<Stage, std::string>> stage_and_value(const char* option, const std::string& word) {
   const size_t equals = word.find('=');
   if (equals == std::string::npos || equals + 1 == word.size())
-    return input_error(fmt::format("{} needs STAGE=VALUE, not '{}'", option, word));
+    return input_error("{} needs STAGE=VALUE, not '{}'", option, word);
   Result<Stage> stage = find_stage(word.substr(0, equals));
   if (!stage) return std::move(stage).error().context(option);
   return std::pair(*stage, word.substr(equals + 1));
@@ -35,8 +33,8 @@ Status read_retries(const std::string& word, ModelPlan& plan) {
   }
   const auto number = parse_int(text);
   if (!number || *number < 0 || *number > kMostAttempts)
-    return input_error(fmt::format("--retries {}: '{}' is not a number of attempts from 0 to {}",
-                                   word, text, kMostAttempts));
+    return input_error("--retries {}: '{}' is not a number of attempts from 0 to {}", word, text,
+                       kMostAttempts);
   *budget = static_cast<int>(*number);
   return Done{};
 }
@@ -54,8 +52,8 @@ Result<Stage> find_stage(const std::string& name) {
     if (name == stage_name(stage)) return stage;
     names.emplace_back(stage_name(stage));
   }
-  return input_error(fmt::format("there is no stage '{}'{}; stages: {}", name,
-                                 did_you_mean(name, names), join(names, ", ")));
+  return input_error("there is no stage '{}'{}; stages: {}", name, did_you_mean(name, names),
+                     join(names, ", "));
 }
 
 Result<ModelPlan> make_plan(const PlanWords& words, const llm::Config& config) {

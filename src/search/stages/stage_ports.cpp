@@ -5,8 +5,7 @@
 
 namespace kw::stages {
 
-template <class V>
-void fields(V& v, Attempt& a) {
+void fields(auto& v, Attempt& a) {
   v("stage", a.stage)("attempt", a.number)("escalated", a.escalated)("model", a.model);
   v("candidate", a.candidate, Zero::Null)("succeeded", a.succeeded)("outcome", a.outcome);
   v("us", a.us, Zero::Null);

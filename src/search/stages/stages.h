@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/result.h"
+#include "stages/answer_source.h"
 #include "stages/stage_plan.h"
 #include "stages/stage_ports.h"
-#include "stages/answer_source.h"
 
 namespace kw::stages {
 

@@ -8,8 +8,8 @@
 
 #include "core/result.h"
 #include "llm/request.h"
-#include "stages/stage_ports.h"
 #include "stages/answer_source.h"
+#include "stages/stage_ports.h"
 
 namespace kw::stages {
 

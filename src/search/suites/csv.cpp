@@ -1,7 +1,5 @@
 #include "suites/csv.h"
 
-#include <fmt/core.h>
-
 namespace kw::suites {
 
 namespace {
@@ -72,9 +70,9 @@ class Reader {
         continue;
       }
       if (at_line_end() || text_[at_] == ',') return cell;
-      return input_error(fmt::format("line {}: text behind a closing quote", line_));
+      return input_error("line {}: text behind a closing quote", line_);
     }
-    return input_error(fmt::format("line {}: a quote that never ends", opened));
+    return input_error("line {}: a quote that never ends", opened);
   }
 
   std::string_view text_;

@@ -23,8 +23,7 @@ void compute_totals(const std::vector<TaskRow>& before, Evaluation* evaluation) 
   }
 }
 
-template <class V>
-void fields(V& v, Evaluation& e) {
+void fields(auto& v, Evaluation& e) {
   const When compared{!e.against.empty()};
   v("suite", e.suite)("settings", e.settings)("version", e.version)("started", e.started);
   v("updated", e.updated)("selected", e.selected)("complete", computed(e.complete()));

@@ -51,25 +51,23 @@ Status Folder::open(bool resume, Manifest* manifest) {
   KW_TRY(check_parts(path_));
   if (!os::exists(path)) {
     if (os::exists(path_ + "/results.csv")) {
-      return input_error(
-          fmt::format("'{}' has a results.csv of something else; name another folder", path_));
+      return input_error("'{}' has a results.csv of something else; name another folder", path_);
     }
     KW_TRY(os::make_directories(path_ + "/kernels"));
     return os::write_inside(path_, "eval.json", to_json(*manifest).dump(true) + "\n");
   }
   if (!resume) {
-    return input_error(fmt::format(
+    return input_error(
         "'{}' contains an evaluation already; continue it with --resume, or name another folder",
-        path_));
+        path_);
   }
   const std::string text = KW_TRY(os::read_inside(path_, "eval.json", kMostResultBytes));
   const Result<Json> before = Json::parse(text);
   if (!before || (*before)["format"].as_string() != kFormat)
-    return input_error(
-        fmt::format("'{}' is not an evaluation's folder: it cannot be continued", path));
+    return input_error("'{}' is not an evaluation's folder: it cannot be continued", path);
   if (const std::string other = difference(*before, *manifest); !other.empty()) {
-    return input_error(fmt::format(
-        "the evaluation in '{}' was made with {}; results of both do not mix", path_, other));
+    return input_error("the evaluation in '{}' was made with {}; results of both do not mix", path_,
+                       other);
   }
   manifest->started = (*before)["started"].as_string();
   return os::make_directories(path_ + "/kernels");
@@ -96,8 +94,8 @@ Status Folder::write_documents(const Evaluation& evaluation) const {
   KW_TRY(os::write_inside(path_, "results.csv", to_csv(evaluation.rows)));
   KW_TRY(os::write_inside(path_, "summary.md", summary_markdown(evaluation), os::Sync::No));
   KW_TRY(os::write_inside(path_, "junit.xml", junit_xml(evaluation), os::Sync::No));
-  return os::write_inside(path_, "summary.json",
-                          suites::to_json(evaluation).dump(true) + "\n", os::Sync::No);
+  return os::write_inside(path_, "summary.json", suites::to_json(evaluation).dump(true) + "\n",
+                          os::Sync::No);
 }
 
 }  // namespace kw::suites

@@ -17,8 +17,7 @@
 
 namespace kw::suites {
 
-template <class V>
-void fields(V& v, TaskRow& r) {
+void fields(auto& v, TaskRow& r) {
   v("kernel", r.kernel)("passed", r.passed)("run_id", r.run_id)("failed_stage", r.failed_stage);
   v("failure_reason", r.failure_reason)("failure_kind", r.failure_kind);
   v("speedup_vs_torch_compile", r.speedup_vs_torch_compile);
@@ -130,8 +129,8 @@ Result<std::vector<TaskRow>> rows_from_csv(std::string_view text) {
   for (size_t i = 1; i < records.size(); ++i) {
     const CsvRecord& record = records[i];
     if (record.cells.size() != header.size()) {
-      return input_error(fmt::format("line {}: {} cells under {} columns", record.line,
-                                     record.cells.size(), header.size()));
+      return input_error("line {}: {} cells under {} columns", record.line, record.cells.size(),
+                         header.size());
     }
     TaskRow row;
     CellReader reader{header, record};

@@ -158,15 +158,9 @@ Totals totals_of(std::span<const TaskRow> rows, uint64_t seed) {
   return totals;
 }
 
-template <class V>
-void fields(V& v, Estimated& e) {
-  v("value", e.value)("low", e.low)("high", e.high);
-}
+void fields(auto& v, Estimated& e) { v("value", e.value)("low", e.low)("high", e.high); }
 
-template <class V>
-void fields(V& v, Rate& r) {
-  v("count", r.count)("of", r.of)("share", r.share);
-}
+void fields(auto& v, Rate& r) { v("count", r.count)("of", r.of)("share", r.share); }
 
 Json to_json(const Totals& t) {
   JsonWriter v;

@@ -13,8 +13,8 @@ void blame_candidates(Session& session) {
   const std::vector<halving::Entry>& entries = session.archive.entries();
   for (const halving::Entry& entry : entries) {
     if (!entry.alive())
-      session.report.failure_reason =
-          fmt::format("none of {} candidates passed; the last: {}", entries.size(), entry.outcome.refused);
+      session.report.failure_reason = fmt::format("none of {} candidates passed; the last: {}",
+                                                  entries.size(), entry.outcome.refused);
   }
 }
 

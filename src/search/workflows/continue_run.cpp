@@ -33,8 +33,7 @@ std::string absolute(const std::string& path) {
 
 }  // namespace
 
-template <class V>
-void fields(V& v, SynthesizeRequest& r) {
+void fields(auto& v, SynthesizeRequest& r) {
   v("reference", r.reference)("function", r.function)("inputs", r.inputs)("dims", r.dims);
   v("prompt", r.prompt)("elements", r.elements)("target", r.target)("device", r.device);
   v("compiler", r.compiler)("proposer", r.proposer)("seconds", r.seconds);
@@ -65,9 +64,8 @@ Status compare_reference(const Session& session, const std::string& path) {
   if (session.reference_text == before) return Done{};
   // A reference that is not stored is known by its hash in the task: see check_same_task().
   if (!session.request.models.store_reference) return Done{};
-  return input_error(
-      fmt::format("{} changed since this run started; restore it or start a new run\n{}", path,
-                  unified_diff(before, session.reference_text, "the run's reference", path)));
+  return input_error("{} changed since this run started; restore it or start a new run\n{}", path,
+                     unified_diff(before, session.reference_text, "the run's reference", path));
 }
 
 Status check_unchanged(Session& session, const std::string& folder) {

@@ -60,24 +60,21 @@ Status check_evolve(const EvolveRequest& request) {
   for (const CountRow& row : kCounts) {
     const int64_t value = request.*row.value;
     if (value < 1 || value > row.most)
-      return input_error(fmt::format("--{} needs 1 to {}, not {}", replace_all(row.name, "_", "-"),
-                                     row.most, value));
+      return input_error("--{} needs 1 to {}, not {}", replace_all(row.name, "_", "-"), row.most,
+                         value);
   }
   if (request.hardware > request.proposals)
-    return input_error(
-        fmt::format("--hardware {} of --proposals {}: no more can be judged than "
-                    "are proposed",
-                    request.hardware, request.proposals));
+    return input_error("--hardware {} of --proposals {}: no more can be judged than are proposed",
+                       request.hardware, request.proposals);
   const std::vector<std::string> modes = {"translate", "optimize", "auto"};
   if (std::ranges::find(modes, request.mode) == modes.end())
-    return input_error(fmt::format("--mode: there is no '{}'{}; modes: {}", request.mode,
-                                   did_you_mean(request.mode, modes), join(modes, ", ")));
+    return input_error("--mode: there is no '{}'{}; modes: {}", request.mode,
+                       did_you_mean(request.mode, modes), join(modes, ", "));
   for (const std::string& arm : request.ensemble) KW_TRY(evolve::parse_ensemble_lines(arm));
   return Done{};
 }
 
-template <class V>
-void fields(V& v, UnseenShape& s) {
+void fields(auto& v, UnseenShape& s) {
   v("dims", s.dims)("us", s.us, Zero::Null)("baseline_us", s.baseline_us, Zero::Null);
   v("measured", s.measured)("relative", s.relative, Zero::Null)("flagged", s.flagged);
   v("problem", s.problem, Zero::Null);

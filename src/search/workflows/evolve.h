@@ -19,8 +19,8 @@ struct EvolveRequest {
   std::string mode = "auto";  // "translate", "optimize"
   bool verifiers = true, shape_info = true, profile_feedback = true;
   review::SoftVerifyOptions reviewers;  // reviewers of what the verifier let through
-  std::vector<std::string> ensemble;  // "MODEL[:TEMPERATURE][:EFFORT]"; empty: the default model
-  std::optional<uint64_t> seed;       // of the order of proposals; inputs are always fresh
+  std::vector<std::string> ensemble;    // "MODEL[:TEMPERATURE][:EFFORT]"; empty: the default model
+  std::optional<uint64_t> seed;         // of the order of proposals; inputs are always fresh
 };
 
 /// What the user may change when an evolution is resumed.
@@ -30,8 +30,7 @@ struct EvolveResumeOptions {
 };
 
 Status check_evolve(const EvolveRequest& request);
-template <class V>
-void fields(V& v, EvolveRequest& r) {
+void fields(auto& v, EvolveRequest& r) {
   v("generations", r.generations)("proposals", r.proposals)("hardware", r.hardware);
   v("islands", r.islands)("in_flight", r.in_flight)("verifiers", r.verifiers);
   v("shape_info", r.shape_info)("profile_feedback", r.profile_feedback)("mode", r.mode);

@@ -17,9 +17,9 @@
 #include "evolve/edit.h"
 #include "llm/ledger.h"
 #include "os/interrupt.h"
+#include "stages/answer_source.h"
 #include "stages/conversation.h"
 #include "stages/prompts.h"
-#include "stages/answer_source.h"
 #include "stages/writer.h"
 
 namespace kw::workflows {

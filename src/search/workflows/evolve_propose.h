@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "evolve/ensemble.h"
-#include "evolve/mutator.h"
 #include "evolve/evolve_ports.h"
+#include "evolve/mutator.h"
 #include "plan/codegen.h"
 #include "stages/model_journal.h"
 #include "stages/model_session.h"

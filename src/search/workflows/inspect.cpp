@@ -1,7 +1,5 @@
 #include "workflows/inspect.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <tuple>
 
@@ -68,11 +66,10 @@ Result<CandidateView> inspect_candidate(const std::string& root, const std::stri
     if (one.id.starts_with(id)) meant.push_back(one.id);
   }
   if (meant.empty()) {
-    return input_error(
-        fmt::format("{} has no candidate '{}'{}", run.id(), id, did_you_mean(id, all)));
+    return input_error("{} has no candidate '{}'{}", run.id(), id, did_you_mean(id, all));
   }
   if (meant.size() > 1) {
-    return input_error(fmt::format("'{}' matches {} candidates: {} …", id, meant.size(), meant[0]));
+    return input_error("'{}' matches {} candidates: {} …", id, meant.size(), meant[0]);
   }
   CandidateView view;
   view.candidate = KW_TRY(run.candidate(meant[0]));

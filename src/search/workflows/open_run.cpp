@@ -46,7 +46,7 @@ Status open_run(Session& session) {
   if (session.models) {
     KW_TRY(session.models->journal->attach(run));
     KW_TRY(run.write("stage1_interview/kernel_spec.json",
-                          stages::to_json(session.models->spec).dump(true) + "\n"));
+                     stages::to_json(session.models->spec).dump(true) + "\n"));
   }
   session.report.run_id = run.id();
   session.report.folder = session.progress.folder = run.folder();

@@ -93,10 +93,7 @@ Result<RunDiff> diff_runs(const std::string& root, const std::string& before,
   return diff;
 }
 
-template <class V>
-void fields(V& v, Difference& d) {
-  v("what", d.what)("before", d.before)("after", d.after);
-}
+void fields(auto& v, Difference& d) { v("what", d.what)("before", d.before)("after", d.after); }
 
 Json to_json(const RunDiff& diff) {
   JsonWriter v;

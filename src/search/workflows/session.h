@@ -1,4 +1,5 @@
-// One synthesis in progress: the state that the steps of synthesis_steps.h read and change. Internal.
+// One synthesis in progress: the state that the steps of synthesis_steps.h read and change.
+// Internal.
 #pragma once
 
 #include <chrono>

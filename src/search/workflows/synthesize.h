@@ -24,8 +24,8 @@ class BenchMachine;
 namespace kw::workflows {
 
 struct SynthesizeRequest : TaskRequest {
-  int64_t elements = 0;  // the shape as a number of elements; 0: not given
-  std::string prompt;    // plain English; docs/synthesize.md lists the phrases
+  int64_t elements = 0;              // the shape as a number of elements; 0: not given
+  std::string prompt;                // plain English; docs/synthesize.md lists the phrases
   std::string proposer = "builtin";  // "llm", "hybrid", or "auto": hybrid if there is a key
   stages::ModelOptions models;       // for the last three
   double seconds = 60;               // of searching; certifying comes in addition
@@ -37,7 +37,7 @@ struct SynthesizeRequest : TaskRequest {
   std::shared_ptr<timing::BenchMachine> machine;  // shared by many tasks; null: opened here
   std::optional<EvolveRequest> evolve;            // candidates in generations; 0 seconds: no limit
   // Checks before the hardware runs a kernel; an evolution has its own.
-  bool verifiers = true;              // estimates order what hardware runs
+  bool verifiers = true;                // estimates order what hardware runs
   review::SoftVerifyOptions reviewers;  // reviewers of models' modules
 };
 

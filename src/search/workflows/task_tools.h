@@ -21,8 +21,7 @@ struct TaskToolsRequest : TaskRequest {
   double patience_seconds = 600;  // time to wait for a GPU that another process uses
 };
 /// What a run stores of it.
-template <class V>
-void fields(V& v, TaskToolsRequest& r) {
+void fields(auto& v, TaskToolsRequest& r) {
   v("function", r.function)("inputs", r.inputs)("dims", r.dims)("device", r.device);
   v("target", r.target)("compiler", r.compiler)("precision", r.precision)("seed", r.seed);
   v("cross_check", r.cross_check)("timeout_seconds", r.timeout_seconds)("threads", r.threads);
