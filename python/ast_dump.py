@@ -1,6 +1,6 @@
 """Prints the syntax tree of the Python file on stdin as one JSON object; never runs it. argv[1]: a file of python/library.
 
-{"tree": node} or {"error": {"message", "line", "column"}}, and "python": the interpreter's path. A node is {"_": kind,
+{"tree": node} or {"error": {"message", "line", "column"}}, and from stdin "python": the interpreter's path. A node is {"_": kind,
 "at": [line, column, end line, end column], field: node | [nodes] | text}; absent fields are None in Python's ast. Columns
 count bytes from 1.
 """
@@ -97,10 +97,11 @@ def main():
     library = len(sys.argv) > 1
     with open(sys.argv[1], "rb") if library else sys.stdin.buffer as source:
         text = source.read()
-    result = {**run(text), "python": sys.executable or ""}
     if library:
         # Nodes of an op have the name of the op; others have their text in the file, which needs places.
-        result = small(result, b"@names(" in text)
+        result = small(run(text), b"@names(" in text)
+    else:
+        result = {**run(text), "python": sys.executable or ""}
     json.dump(result, sys.stdout, allow_nan=False, separators=(",", ":"))
 
 
