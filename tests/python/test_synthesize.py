@@ -64,7 +64,7 @@ class Story(InFolder):
         self.assertTrue(timed.passed)
         self.assertIsNone(timed.time_us)
         self.assertGreater(timed.estimate_us, 0)
-        with self.assertRaisesRegex(MachineError, "no GPU"):
+        with self.assertRaisesRegex(MachineError, "needs a GPU"):
             compare(result, result, dims={"N": 300}, device="vgpu")
 
     def check_run(self, result):

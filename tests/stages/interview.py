@@ -25,7 +25,7 @@ answer = {"notes": "used while somebody waits", "optimization_priority": "latenc
 done, requests, folder, left = jobs.talk([{"text": fenced(json.dumps(answer) + "\n", "json")}, {"text": fenced(RIGHT)}],
                                          *LLM, "--prompt", "somebody sits waiting while fortran prints")
 check(done.returncode == 0 and left == 0, "an interview, then a kernel", done)
-check("fortran prints" in last(requests[0]) and "Tolerances are not yours" in last(requests[0]), "the open words are asked about")
+check("fortran prints" in last(requests[0]) and "Do not give tolerances" in last(requests[0]), "the open words are asked about")
 spec = spec_of(folder)
 check(spec["optimization_priority"] == "latency" and "somebody waits" in spec["notes"], "the answers are in the spec: %s" % spec)
 check(spec["precision_tolerance"] == {"rtol": None, "atol": None}, "but never a tolerance")
