@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, FiniteTable, testing::ValuesIn(table_names()),
 
 struct Primitive {
   const char* name;
-  std::function<Result<NodeId>(Builder&, NodeId)> make;  // of an fp64 [3, 8]
+  Result<NodeId> (*make)(Builder&, NodeId);  // of an fp64 [3, 8]
 };
 
 Result<NodeId> windowed(Builder& b, NodeId x, int64_t count, int64_t size, int64_t stride,

@@ -17,7 +17,7 @@ using test::Inputs;
 
 struct Refusal {
   const char* name;
-  std::function<Result<NodeId>(Builder&, Inputs)> build;
+  Result<NodeId> (*build)(Builder&, Inputs);
   const char* want;
 };
 
@@ -32,17 +32,17 @@ Result<NodeId> value(Result<ValueIndex> pair) {
 }
 
 std::vector<Refusal> refusals() {
-  const auto whole = [](Builder& b, Shape shape) { return b.input("x", DType::Int64, shape); };
+  static constexpr auto whole = [](Builder& b, Shape shape) { return b.input("x", DType::Int64, shape); };
   return {
-      {"mean_of_integers", [=](Builder& b, Inputs) { return mean(b, whole(b, {3}), {}, false); },
+      {"mean_of_integers", [](Builder& b, Inputs) { return mean(b, whole(b, {3}), {}, false); },
        "mean(): could not infer output dtype. Input dtype must be either a floating point or "
        "complex dtype. Got: Long"},
-      {"var_of_integers", [=](Builder& b, Inputs) { return var(b, whole(b, {3}), {}, 1, false); },
+      {"var_of_integers", [](Builder& b, Inputs) { return var(b, whole(b, {3}), {}, 1, false); },
        "std and var only support floating point"},
       {"norm_of_integers",
-       [=](Builder& b, Inputs) { return vector_norm(b, whole(b, {3}), 2, {}, false); },
+       [](Builder& b, Inputs) { return vector_norm(b, whole(b, {3}), 2, {}, false); },
        "Expected a floating point or complex tensor as input. Got Long"},
-      {"softmax_of_integers", [=](Builder& b, Inputs) { return softmax(b, whole(b, {3}), 0); },
+      {"softmax_of_integers", [](Builder& b, Inputs) { return softmax(b, whole(b, {3}), 0); },
        "\"softmax\" not implemented for 'Long'"},
       {"softmax_dim", [](Builder& b, Inputs in) { return softmax(b, in.half("x", {3}), 1); },
        "Dimension out of range"},
@@ -113,7 +113,7 @@ std::vector<Refusal> refusals() {
        [](Builder& b, Inputs in) { return value(median(b, in.half("x", {0}), 0, false)); },
        "non-zero size"},
       {"logcumsumexp_of_integers",
-       [=](Builder& b, Inputs) { return logcumsumexp(b, whole(b, {3}), 0); }, "not implemented"},
+       [](Builder& b, Inputs) { return logcumsumexp(b, whole(b, {3}), 0); }, "not implemented"},
       {"mm_of_vectors",
        [](Builder& b, Inputs in) { return mm(b, in.half("x", {3}), in.half("y", {3})); },
        "self must be a matrix, got 1-D tensor"},
@@ -136,7 +136,7 @@ std::vector<Refusal> refusals() {
        },
        "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x3)"},
       {"addmm_float_scale",
-       [=](Builder& b, Inputs) {
+       [](Builder& b, Inputs) {
          const NodeId x = whole(b, {2, 2});
          return addmm(b, x, x, x, {Operand::of(0.5), Operand::of(1)});
        },

@@ -23,7 +23,7 @@ using test::kInf;
 struct Golden {
   const char* family;  // the golden file
   const char* name;
-  std::function<Result<NodeId>(Builder&, Inputs)> build;
+  Result<NodeId> (*build)(Builder&, Inputs);
 };
 
 std::vector<Golden> reductions() {

@@ -18,7 +18,7 @@ namespace kw::graph {
 
 struct CostCase {
   const char* name;
-  std::function<Result<NodeId>(Builder&)> build;
+  Result<NodeId> (*build)(Builder&);
   double flops, tensor_flops, read, write, gathered;
 };
 

@@ -53,7 +53,7 @@ TEST(Graph, VerifiesWhatTheBuilderMade) {
 
 struct Break {
   const char* name;
-  std::function<void(Graph&)> change;
+  void (*change)(Graph&);
   const char* want;
 };
 
