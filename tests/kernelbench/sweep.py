@@ -4,7 +4,7 @@ sweep.py KERNELWRIGHT [--level N] [--only N,N] [--jobs N] [--device vgpu] [--des
 
 Takes problems.py's small ones, or the files of a checkout (its folder that holds level1 and level2, or KW_KERNELBENCH). --describe reads only. A
 problem passes when `synthesize` ends with a module that its gate let through; where PyTorch is found the truth has been compared with it.
---few takes some of every kind and compares two of them.
+--few takes three and compares one of them; with --compare-all it takes some of every kind and compares all.
 """
 import argparse
 import concurrent.futures
@@ -19,7 +19,8 @@ import time
 import problems
 
 FEW = {(1, 11), (1, 43), (1, 63), (1, 75), (1, 82), (1, 97), (2, 19), (2, 38), (2, 43)}
-COMPARED = {(1, 63), (2, 38)}  # of those; PyTorch takes its seconds to start
+QUICK = {(1, 63), (1, 97), (2, 38)}  # of those
+COMPARED = {(2, 38)}  # of those; PyTorch takes its seconds to start
 
 
 def from_checkout(folder):
@@ -81,7 +82,7 @@ def main():
     rows = list(from_checkout(options.folder)) if options.folder else problems.problems()
     only = {int(one) for one in options.only.split(",") if one}
     rows = [row for row in rows if (not options.level or row[0] == options.level) and (not only or row[1] in only) and
-            (not options.few or row[:2] in FEW)]
+            (not options.few or row[:2] in (FEW if options.compare_all else QUICK))]
     failed = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for row, stage, passed, reason, seconds in pool.map(lambda row: judge(options, pathlib.Path(folder), row), rows):
