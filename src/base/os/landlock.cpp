@@ -86,24 +86,24 @@ void lower_limit(__rlimit_resource_t resource, uint64_t value) {
 }  // namespace
 
 const LandlockSupport& landlock_support() {
-  static const LandlockSupport kWalls = [] {
-    LandlockSupport walls;
+  static const LandlockSupport kSupport = [] {
+    LandlockSupport support;
     const long version = landlock_version();
-    if (version < 1) walls.reason = refused("this kernel has no Landlock").message;
-    walls.files = version >= 1;
-    walls.network = version >= kNetworkVersion;
-    walls.signals = version >= kScopeVersion;
-    return walls;
+    if (version < 1) support.reason = refused("this kernel has no Landlock").message;
+    support.files = version >= 1;
+    support.network = version >= kNetworkVersion;
+    support.signals = version >= kScopeVersion;
+    return support;
   }();
-  return kWalls;
+  return kSupport;
 }
 
 std::vector<std::string> missing_limits() {
-  const LandlockSupport& walls = landlock_support();
+  const LandlockSupport& support = landlock_support();
   std::vector<std::string> missing;
-  if (!walls.files) missing.emplace_back("it can read and write all your files");
-  if (!walls.network && !has_call_filter()) missing.emplace_back("it can use the network");
-  if (!walls.signals) missing.emplace_back("it can send signals to your processes");
+  if (!support.files) missing.emplace_back("it can read and write all your files");
+  if (!support.network && !has_call_filter()) missing.emplace_back("it can use the network");
+  if (!support.signals) missing.emplace_back("it can send signals to your processes");
   return missing;
 }
 

@@ -92,7 +92,7 @@ Result<Value> need_multiple_row(Call& call) {
   return Value();
 }
 
-constexpr OpRow kLibraryRows[] = {
+constexpr OpRow kHelperRows[] = {
     {"aten.library.result_type", "a, b, c=None", result_type},
     {"aten.library.type_word", "input", type_word},
     {"aten.library.wide", "input", wide_row},
@@ -107,6 +107,6 @@ constexpr OpRow kLibraryRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> helper_rows() { return kLibraryRows; }
+std::span<const OpRow> helper_rows() { return kHelperRows; }
 
 }  // namespace kw::frontend

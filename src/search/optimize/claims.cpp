@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "core/contains.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 
@@ -110,7 +111,7 @@ class ClaimReader {
       }
     }
     for (const auto& [key, value] : object.members()) {
-      if (std::ranges::find(known, key) != known.end()) continue;
+      if (contains(known, key)) continue;
       // Extra keys are allowed, but a key close to a known one is a spelling error.
       if (const std::string meant = closest(key, known); !meant.empty())
         error(fmt::format("{}{} is unknown (did you mean '{}'?)", path, key, meant));
@@ -140,7 +141,7 @@ class ClaimReader {
     if (!item.is_object()) return error(fmt::format("methods[{}] must be an object", index));
     fields(item, "methods", path);
     if (const Method* found = named(item, path)) {
-      if (std::ranges::find(claims_.ids, found->id) != claims_.ids.end())
+      if (contains(claims_.ids, found->id))
         error(fmt::format("{}id: {} is claimed twice", path, found->id));
       else
         claims_.ids.push_back(found->id);
@@ -168,7 +169,7 @@ class ClaimGate {
 
   void run() {
     for (const std::string& id : claims_.ids) {
-      if (const Judged* judged = find(id)) status(*judged);
+      if (const Judged* judged = find(id)) check_status(*judged);
     }
     relations();
     for (const char* axis : {"compute", "memory", "latency"}) {
@@ -186,11 +187,9 @@ class ClaimGate {
     return found == plan_.methods.end() ? nullptr : &*found;
   }
 
-  bool claimed(const std::string& id) const {
-    return std::ranges::find(claims_.ids, id) != claims_.ids.end();
-  }
+  bool claimed(const std::string& id) const { return contains(claims_.ids, id); }
 
-  void status(const Judged& judged) {
+  void check_status(const Judged& judged) {
     const std::string& id = judged.method->id;
     switch (judged.status) {
       case MethodStatus::AlreadyApplied:
@@ -223,15 +222,13 @@ class ClaimGate {
       const Method& method = *catalog::find(id);
       for (const std::string& other : there) {
         if (other == id) continue;
-        if (std::ranges::find(method.conflicts, other) != method.conflicts.end())
+        if (contains(method.conflicts, other))
           refuse(fmt::format("{} and {} exclude each other", id, other));
-        if (std::ranges::find(method.supersedes, other) != method.supersedes.end() &&
-            claimed(other))
+        if (contains(method.supersedes, other) && claimed(other))
           refuse(fmt::format("{} includes {}; claim one of them", id, other));
       }
       for (const std::string& need : method.needs) {
-        if (std::ranges::find(there, need) == there.end())
-          refuse(fmt::format("{} needs {} first", id, need));
+        if (!contains(there, need)) refuse(fmt::format("{} needs {} first", id, need));
       }
     }
   }
@@ -288,7 +285,7 @@ class ClaimGate {
     const std::string& id = higher.method->id;
     const std::string given = canonical(said["reason"].as_string());
     const std::vector<std::string> known = reasons();
-    if (std::ranges::find(known, given) == known.end())
+    if (!contains(known, given))
       return refuse(fmt::format("{}: '{}' is not a reason{}; there are {}", id, given,
                                 did_you_mean(given, known), join(known, ", ")));
     if (given == "cannot_apply") {

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "arch/arch.h"
+#include "core/contains.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 
@@ -22,10 +23,6 @@ using catalog::Method;
 using profile::Judged;
 using profile::MethodStatus;
 using profile::Plan;
-
-bool among(const std::vector<std::string>& ids, const std::string& id) {
-  return std::ranges::find(ids, id) != ids.end();
-}
 
 std::map<std::string, profile::Record> record_of(const State& state) {
   std::map<std::string, profile::Record> past;
@@ -45,8 +42,9 @@ std::string relation(const Method& method, const std::vector<std::string>& other
   for (const std::string& id : others) {
     const Method* other = catalog::find(id);
     if (other == nullptr || other == &method) continue;
-    if (among(method.conflicts, id)) return "conflict";
-    if (among(other->supersedes, method.id) || among(method.supersedes, id)) return "superseded";
+    if (contains(method.conflicts, id)) return "conflict";
+    if (contains(other->supersedes, method.id) || contains(method.supersedes, id))
+      return "superseded";
   }
   return "";
 }
@@ -80,7 +78,7 @@ Json skipped_document(const Plan& plan, const State& state, const Method& method
   Json skipped = Json::array();
   for (const Method& higher : catalog::methods()) {
     if (higher.axis != method.axis || higher.priority >= method.priority ||
-        among(claimed, higher.id))
+        contains(claimed, higher.id))
       continue;
     std::string reason = "cannot_apply", why;
     const Judged* judged = judged_of(plan, higher.id);
@@ -129,7 +127,7 @@ std::string reason_not_chosen(const Plan& plan, const State& state, const Judged
   there.insert(there.end(), claimed.begin(), claimed.end());
   if (const std::string why = relation(*higher.method, there); !why.empty()) return why;
   const bool needs_more = std::ranges::any_of(
-      higher.method->needs, [&](const std::string& id) { return !among(there, id); });
+      higher.method->needs, [&](const std::string& id) { return !contains(there, id); });
   if (needs_more) return "needs_other";
   double least = std::numeric_limits<double>::infinity();
   for (const std::string& id : claimed) {

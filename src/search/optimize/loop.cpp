@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "optimize/analysis.h"
 #include "optimize/evidence.h"
@@ -33,10 +34,6 @@ std::pair<std::string, std::string> split_reason(const std::string& line) {
   const size_t colon = line.find(": ");
   if (colon == std::string::npos) return {line, "the author cannot write it here"};
   return {line.substr(0, colon), line.substr(colon + 2)};
-}
-
-bool in_list(const std::vector<std::string>& ids, const std::string& id) {
-  return std::ranges::find(ids, id) != ids.end();
 }
 
 /// One run with one author.
@@ -106,7 +103,7 @@ class Loop {
     }
     for (const Json& entry : state_.unverified.items()) {
       const std::string& id = entry["id"].as_string();
-      if (entry["iter"].as_int() > state_.best.iter && !in_list(state_.best.methods, id))
+      if (entry["iter"].as_int() > state_.best.iter && !contains(state_.best.methods, id))
         excluded.emplace(
             id, fmt::format("tried in iteration {} without being faster", entry["iter"].as_int()));
     }
@@ -127,7 +124,7 @@ class Loop {
       const std::string& id = entry["id"].as_string();
       // A method that a kernel added without a claim need not stay.
       if (!entry["claimed"].as_bool(true)) continue;
-      if (in_list(state_.best.methods, id) && !in_list(ask.inherited, id))
+      if (contains(state_.best.methods, id) && !contains(ask.inherited, id))
         ask.inherited.push_back(id);
     }
     ask.evidence = profile::roofline_text(evidence.roofline) + "\n" +
@@ -144,11 +141,11 @@ class Loop {
          {folder_.at("baseline/*.cu"), folder_.at("iterv*/branches/b*/kernel.cu")}) {
       for (const std::string& path : os::glob(pattern)) {
         const Result<std::string> text = folder_.read(path, kMostKernelBytes);
-        if (text && !in_list(texts, *text)) texts.push_back(*text);
+        if (text && !contains(texts, *text)) texts.push_back(*text);
       }
     }
     for (const std::string& text : tried_) {
-      if (!in_list(texts, text)) texts.push_back(text);
+      if (!contains(texts, text)) texts.push_back(text);
     }
     return texts;
   }
@@ -214,7 +211,7 @@ class Loop {
     }
     std::vector<std::string> claimed;
     for (const std::string& id : ask.methods) {
-      if (in_list(written.applied, id)) claimed.push_back(id);
+      if (contains(written.applied, id)) claimed.push_back(id);
     }
     KW_TRY(folder_.write_json(name("methods.json"),
                               methods_document(plan, state_, state_.iter, claimed, excluded)));

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/contains.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "kernel/methods.h"
@@ -27,10 +28,6 @@ constexpr size_t kMostSettings = 4096;  // assignments of one module's tunables
 constexpr size_t kMostPerModule = 64;   // variants of one module
 // The only method a module can gain without a `method` line: another block size is enough.
 constexpr const char* kLaunchConfig = "compute.launch_config";
-
-bool among(const std::vector<std::string>& list, const std::string& one) {
-  return std::ranges::find(list, one) != list.end();
-}
 
 bool is_plan_line(std::string_view line, std::string_view word) {
   std::string_view rest = trim(line);
@@ -146,7 +143,7 @@ VariantPool::Fit VariantPool::fit(const PoolEntry& one, const Tunes& tunes,
                                   const VariantRequest& request) {
   const std::vector<std::string> has = claimed(one.module, tunes, request.dims);
   const auto offered = [&](const std::string& id) {
-    return among(has, id) || (id == kLaunchConfig && resizes(one, tunes));
+    return contains(has, id) || (id == kLaunchConfig && resizes(one, tunes));
   };
   Fit fit;
   for (const std::string& id : request.methods) {
@@ -171,7 +168,7 @@ bool VariantPool::offers(const std::string& method, const Tunes& dims) const {
 Variant VariantPool::made(const PoolEntry& one, const Tunes& tunes, Fit fit) {
   Variant variant{one.origin, kernel::with_tunes(one.module.text, tunes), tunes,
                   std::move(fit.covered), std::move(fit.lost)};
-  if (among(variant.covered, kLaunchConfig) && resizes(one, tunes)) {
+  if (contains(variant.covered, kLaunchConfig) && resizes(one, tunes)) {
     variant.text = with_launch_claim(variant.text, one.shape_tunes, tunes, one.assignments.front());
   }
   return variant;
@@ -193,7 +190,7 @@ std::vector<Variant> VariantPool::fitting(const PoolEntry& one, const Fit& best,
     // Assignments that switch other methods off come last: the caller did not ask for that.
     const std::vector<std::string> has = claimed(one.module, *tunes, request.dims);
     const auto gone = std::ranges::count_if(
-        usual, [&](const std::string& method) { return !among(has, method); });
+        usual, [&](const std::string& method) { return !contains(has, method); });
     found.emplace_back(Rank{gone, distance(one.module, *tunes, guess)}, tunes);
   }
   std::ranges::stable_sort(found, {}, &std::pair<Rank, const Tunes*>::first);
