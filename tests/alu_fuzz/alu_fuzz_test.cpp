@@ -26,7 +26,7 @@ TEST_P(AluFuzz, IsaMatchesReferenceOnEveryLevel) {
   const Batch batch(all_cases(), kThreads, GetParam());
   EXPECT_GT(batch.cases().size(), 1000u);
   std::vector<uint64_t> first;
-  for (const isa::Level level : isa::supported_levels()) {
+  for (const isa::Level level : numeric::supported_levels()) {
     const auto outputs = run_on_isa(batch, level);
     ASSERT_TRUE(outputs) << outputs.error().message;
     if (first.empty()) {

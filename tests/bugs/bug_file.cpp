@@ -54,6 +54,8 @@ Status read_directive(BugFile& bug, const std::vector<std::string>& words) {
     bug.setting.absent.insert(words[1]);
   } else if (words[0] == "budget" && words.size() == 2) {
     bug.budget = static_cast<uint64_t>(KW_TRY(number(words[1])));
+  } else if (words[0] == "misalign" && words.size() == 2) {
+    bug.misalign = static_cast<int>(KW_TRY(number(words[1])));
   } else if (words[0] == "expect" && words.size() == 2) {
     bug.due[KW_TRY(kind_named(words[1]))];
   } else if (words[0] == "refused") {

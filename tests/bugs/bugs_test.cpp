@@ -6,6 +6,7 @@
 #include "run.h"
 #include "tools.h"
 #include "twins.h"
+#include "vgpu/scheduler.h"
 #include "worker_main.h"
 
 namespace kw::bugs {
@@ -30,10 +31,12 @@ ports::RunOptions options_of(const BugFile& bug) {
   ports::RunOptions options;
   options.check_order = bug.order;
   options.max_warp_instructions = bug.budget;
+  options.misalign_bytes = bug.misalign;
   return options;
 }
 
-Result<Run> run(const BugFile& bug, const std::function<void(corpus::Case&)>& reference) {
+Result<Run> run(const BugFile& bug, const std::function<void(corpus::Case&)>& reference,
+                uint64_t schedule = 0) {
   Run run;
   corpus::Workbench& bench = tools().virtual_bench("sm_90");
   auto prepared = bench.prepare(bug.module, bug.setting);
@@ -44,7 +47,9 @@ Result<Run> run(const BugFile& bug, const std::function<void(corpus::Case&)>& re
   }
   corpus::Case made(bug.module, prepared->program, bug.setting, 1);
   for (const auto& [name, range] : bug.fills) made.fill_integer(name, range.first, range.second);
-  run.outcome = KW_TRY(bench.run(*prepared, made.inputs(), options_of(bug)));
+  ports::RunOptions options = options_of(bug);
+  options.schedule_seed = schedule;
+  run.outcome = KW_TRY(bench.run(*prepared, made.inputs(), options));
   run.program = prepared->program;
   if (reference) {
     reference(made);
@@ -98,6 +103,20 @@ TEST_P(Bug, IsReported) {
         << "not asked for: " << corpus::findings_text({finding});
     EXPECT_FALSE(finding.message.empty());
   }
+}
+
+// The same in the reverse order of blocks and warps. Lines and companions may be others.
+TEST_P(Bug, IsReportedInAnyOrder) {
+  const auto bug = read(".cu"), twin = read(".fixed.cu");
+  ASSERT_TRUE(bug && twin);
+  const auto ran = run(*bug, {}, vgpu::kReverseSeed), clean = run(*twin, {}, vgpu::kReverseSeed);
+  ASSERT_TRUE(ran && clean);
+  if (compiler_lacks_header(*ran)) GTEST_SKIP() << ran->refused;
+  for (const auto& [kind, lines] : bug->due)
+    EXPECT_TRUE(found(ran->outcome.findings, kind, {}))
+        << "no " << record::finding_name(kind) << " in\n"
+        << corpus::findings_text(ran->outcome.findings);
+  EXPECT_TRUE(clean->outcome.findings.empty()) << corpus::findings_text(clean->outcome.findings);
 }
 
 TEST_P(Bug, HasACleanTwin) {

@@ -17,5 +17,5 @@ __global__ void reverse(const int* x, int* y) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(x + blockIdx.x * 64 + t) : "memory");
   WAIT;
   __syncthreads();
-  y[blockIdx.x * 64 + t] = row[63 - t];  //~ uninitialised-use
+  y[blockIdx.x * 64 + t] = row[63 - t];  //~ missing-copy-wait
 }

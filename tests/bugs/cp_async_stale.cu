@@ -19,6 +19,6 @@ __global__ void copy(const int* x, int* y) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(x + i) : "memory");
     asm volatile("cp.async.commit_group;" ::: "memory");
     asm volatile("cp.async.wait_group " PENDING ";" ::: "memory");
-    y[i] = stage[t];  //~ uninitialised-use
+    y[i] = stage[t];  //~ missing-copy-wait
   }
 }

@@ -6,6 +6,7 @@
 //! launch  rows_out grid(R) block(32) args(x, y, C)
 //? dims R=5 C=20
 //? expect output-not-written
+//? expect out-of-bounds-global
 
 // Bug: the rows are written as if they lay close together.
 __global__ void rows_out(const float* x, float* y, int cols) {

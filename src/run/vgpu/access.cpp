@@ -108,6 +108,7 @@ void note_poll(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask,
 void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
   LaneData data;
   const std::byte* first = nullptr;
+  if (op.order > Order::Seed && m.counters == nullptr) acquire(m, w, op, AccessKind::Read);
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     if (w.tainted && undefined_address(m, w, pc, op, lane)) continue;
@@ -116,7 +117,6 @@ void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask
     if (target.kind == Target::Kind::None) continue;
     LaneAccess access{&w,      lane,    pc,       AccessKind::Read, op.order != Order::Weak,
                       nullptr, nullptr, op.total, op.scope};
-    if (op.order > Order::Seed && m.counters == nullptr) acquire(m, w, op);
     if (read_piece(m, access, target, data.value(lane), data.bits(lane))) {
       begin_taint(m, w, pc, target.region, target.offset);
     }
@@ -131,6 +131,7 @@ void store_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mas
   LaneData data;
   op.lanes(w.regs, op, data.bytes, data.offsets, mask);
   if (w.tainted) op.lanes(w.shadow, op, data.undefined, data.offsets, mask);
+  if (op.order != Order::Weak && m.counters == nullptr) publish(m, w, mask, op);
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     if (w.tainted && undefined_address(m, w, pc, op, lane)) continue;
@@ -146,7 +147,6 @@ void store_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mas
                       target.data,
                       op.total,
                       op.scope};
-    if (op.order != Order::Weak && m.counters == nullptr) publish(m, op);
     write_piece(m, access, target, data.bits(lane));
   }
 }

@@ -20,6 +20,7 @@ inline constexpr uint32_t kParamRegion = 0xE00003;
 inline constexpr uint32_t kCodeRegion = 0xE00004;
 /// Not an address: only names the origin of an undefined value.
 inline constexpr uint32_t kRegisterFile = 0xE00005;
+inline constexpr uint32_t kQuotient = 0xE00007;      // of an integer division by zero
 inline constexpr uint32_t kInactiveLane = 0xE00006;  // a shuffle of a lane that does not take part
 
 constexpr uint64_t region_address(uint32_t region) {

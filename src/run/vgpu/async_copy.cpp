@@ -77,8 +77,10 @@ void land(Machine& m, Warp& w, const PendingCopy& copy) {
   Block& block = *m.block;
   if (m.counters == nullptr) {
     // Reads before the copy started were checked then, and reads since then saw undefined bytes.
-    for (uint32_t at = 0; at < copy.bytes; ++at)
+    for (uint32_t at = 0; at < copy.bytes; ++at) {
       block.shared_reads[(copy.shared + at) >> block.unit_log2] = 0;
+      block.shared_writes[(copy.shared + at) >> block.unit_log2] &= ~shared_stamp::kSpecial;
+    }
     check_target(m, w, copy, copy.has_undefined ? copy.undefined : nullptr);
   }
   std::memcpy(block.shared + copy.shared, copy.data, copy.bytes);

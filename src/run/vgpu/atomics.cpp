@@ -126,10 +126,10 @@ bool undefined_after(const AtomicInst& atom, const Warp& w, int lane, int k, boo
   return operand || (old_undefined && atom.op != AtomicOp::Exchange);
 }
 
-void order_atomic(Machine& m, Warp& w, const AtomicInst& atom) {
+void order_atomic(Machine& m, Warp& w, const AtomicInst& atom, uint32_t mask) {
   if (m.counters != nullptr) return;
-  publish(m, atom.mem);
-  acquire(m, w, atom.mem);
+  publish(m, w, mask, atom.mem);
+  acquire(m, w, atom.mem, AccessKind::Atomic);
 }
 
 // The usual case: one unit that only atomics touched since the last barrier (shared) or in this
@@ -174,8 +174,8 @@ std::byte* quick_global(Machine& m, const Warp& w, int lane, uint32_t pc, const 
   if (!atomics_only && !settled) return nullptr;
   if (region.reads != nullptr && region.reads[offset >> region.unit_log2] >= old) return nullptr;
   if (m.block->segment == 0) open_segment(m);
-  written =
-      st::make(m.block->segment, w.index * kLanes + static_cast<uint32_t>(lane), pc, st::kStrong);
+  written = st::make(m.block->segment, w.index * kLanes + static_cast<uint32_t>(lane), pc,
+                     st::kStrong | st::kAtomic);
   m.block->dirty = true;
   region.saw_strong = true;
   return region.data + offset;
@@ -273,7 +273,7 @@ void run_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const AtomicInst& atom = m.atomics[m.code[pc].target];
   const bool was_tainted = w.tainted;
   watch_clock(m);
-  order_atomic(m, w, atom);
+  order_atomic(m, w, atom, mask);
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     if (std::byte* data = rest != mask ? quick_target(m, w, lane, pc, atom) : nullptr) {

@@ -110,11 +110,14 @@ void order_participants(Machine& m, ResidentBlock& block, const NamedBarrier& ba
     for (uint32_t x = 0; x < block.warp_count; ++x)
       joined[x] = std::max(joined[x], block.clocks[v][x]);
   }
+  uint32_t waiting = 0;
   for (uint32_t v = 0; v < block.warp_count; ++v) {
     if (barrier.waiting[v] == 0) continue;
+    waiting |= 1u << v;
     for (uint32_t x = 0; x < block.warp_count; ++x)
       block.clocks[v][x] = std::max(block.clocks[v][x], joined[x]);
   }
+  join_orders(m, barrier.warps, waiting);
 }
 
 // An undefined vote leaves the result defined when the other votes alone decide it.
@@ -186,6 +189,10 @@ void open(Machine& m, uint32_t id) {
   if (m.counters == nullptr) {
     order_participants(m, block, barrier);
     if (barrier.expected == 0) report_exited(m, barrier);
+    BarrierOpening& opening = block.openings[id];
+    opening = {block.time, 0, barrier.first_pc, barrier.first_thread};
+    for (uint32_t v = 0; v < block.warp_count; ++v)
+      opening.waited |= barrier.waiting[v] != 0 ? 1u << v : 0;
   }
   ++m.progress;
   for (uint32_t v = 0; v < block.warp_count; ++v) {
@@ -210,12 +217,35 @@ bool open_if_complete(Machine& m, uint32_t id) {
   return true;
 }
 
+// A barrier of some threads only counts them. So a warp that does not know that the barrier has
+// opened for others may be counted among those, and either group then goes on too early.
+void check_partners(Machine& m, const Warp& w, uint32_t pc, uint32_t mask, uint32_t id) {
+  const ResidentBlock& block = running(m);
+  const BarrierOpening& last = block.openings[id];
+  const int first = __builtin_ctz(mask);
+  if ((block.barriers[id].passed[w.index] & mask) != 0)
+    misuse(m, w, pc, first, fmt::format("arrives twice at barrier {} before it opens", id));
+  bool knows = last.time <= block.barrier_time || (last.waited >> w.index & 1) != 0;
+  for (uint32_t rest = last.waited; rest != 0 && !knows; rest &= rest - 1)
+    knows = block.clocks[w.index][__builtin_ctz(rest)] >= last.time;
+  if (knows) return;
+  const Actor other{block.linear, last.thread, last.pc};
+  report(m, FindingKind::BarrierMisuse, Certainty::Certain, actor(m, w, first, pc), {}, other, [&] {
+    return fmt::format(
+        "arrives at barrier {}, which {} and other threads use at line {} in no order with it: the "
+        "barrier counts threads, so it may open for the wrong ones",
+        id, thread_name(thread_id(m.launch, block.linear, last.thread)),
+        place_of(*m.launch.code, last.pc).line);
+  });
+}
+
 // Adds the lanes to the barrier. The caller puts them into a group, or lets them pass.
 void join(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t id, uint32_t count) {
   ResidentBlock& block = running(m);
   const BarrierInst& inst = barrier_at(m, pc);
   NamedBarrier& barrier = block.barriers[id];
   const int first = __builtin_ctz(mask);
+  if (count != 0 && m.counters == nullptr) check_partners(m, w, pc, mask, id);
   if (barrier.warps == 0) {
     barrier.expected = count;
     barrier.first_pc = pc;
@@ -327,6 +357,7 @@ GroupState arrive(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const BarrierInst& inst = barrier_at(m, pc);
   if (inst.aligned && mask != w.live) return GroupState::Barrier;
   if (!read_operands(m, w, pc, mask, id, count)) return GroupState::Runnable;
+  if (count != 0) open_if_complete(m, id);  // this warp is one more than it waits for
   join(m, w, pc, mask, id, count);
   if (inst.kind == Kind::Arrive) {
     open_if_complete(m, id);

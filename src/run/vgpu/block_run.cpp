@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -135,9 +136,10 @@ WarpStop BlockRun::slice(Warp& w, uint64_t fuel) {
   const WarpStop why = m_.counters != nullptr ? loops.counted(m_, w)
                        : w.tainted            ? loops.tainted(m_, w)
                                               : loops.checked(m_, w);
-  const uint64_t used = given - m_.fuel;
+  // A slice may be ended by setting the fuel to 0; then it pays for instructions it did not run.
+  const uint64_t used = given - m_.fuel, charged = std::exchange(m_.charged, 0);
   m_.executed += used;
-  m_.budget -= used;
+  m_.budget -= std::min(m_.budget, used + charged);
   w.executed += used;
   spent_ += used;
   return why;
@@ -189,19 +191,11 @@ void BlockRun::check_limits(const Warp& w) {
                        "still running after {} instructions of this warp ({} of the whole run)",
                        w.executed, m_.executed);
                  });
-  } else if (is_late()) {
-    // The time limit depends on this machine, not on the kernel, so this is not a finding.
-    m_.late = fmt::format("{} at line {}, after {} warp instructions", m_.launch.launch->kernel,
-                          place_of(*m_.launch.code, group.pc).line, m_.executed);
-    m_.stop = true;
+  } else if (m_.executed >= m_.next_clock_look) {
+    // Reads the clock once per million instructions.
+    m_.next_clock_look = m_.executed + 1000000;
+    stop_if_late(m_, place_of(*m_.launch.code, group.pc).line);
   }
-}
-
-// Reads the clock once per million instructions.
-bool BlockRun::is_late() {
-  if (m_.launch.deadline <= 0 || m_.executed < m_.next_clock_look) return false;
-  m_.next_clock_look = m_.executed + 1000000;
-  return now_seconds() > m_.launch.deadline;
 }
 
 }  // namespace kw::vgpu

@@ -33,7 +33,6 @@ class BlockRun {
   bool repeats_state(Warp& w);
   bool block_repeats_state();
   void check_limits(const Warp& w);
-  bool is_late();
 
   Machine& m_;
   ResidentBlock& block_;

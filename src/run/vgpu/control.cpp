@@ -123,9 +123,10 @@ void return_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   scatter(w, places, mask);
 }
 
-// Counts time in instructions: it is deterministic, and it advances with every read.
+// Counts time in instructions from a start that differs from run to run. It advances with every
+// read.
 void read_clock(Machine& m, Warp& w, const Inst& in, uint32_t mask) {
-  const uint64_t ticks = m.executed + w.executed + ++m.clock;
+  const uint64_t ticks = (m.launch.chance >> 4) + m.executed + w.executed + ++m.clock;
   uint64_t value = ticks;
   const auto special = static_cast<ptx::Special>(in.sub);
   if (special == ptx::Special::ClockHi || special == ptx::Special::GlobalTimerHi)
@@ -224,7 +225,8 @@ void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
     case Op::IsSpace:
       return is_space(m, w, in, mask);
     case Op::Fence:
-      if (m.counters == nullptr) fence(m, in.sub != 0 ? MemoryScope::Device : MemoryScope::Block);
+      if (m.counters == nullptr)
+        fence(m, w, mask, in.sub != 0 ? MemoryScope::Device : MemoryScope::Block);
       break;
     case Op::Nanosleep:
       return poll_sleep(m, w, pc);

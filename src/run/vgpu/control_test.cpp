@@ -1,4 +1,6 @@
 // Branches, loops, calls, recursion, predication: each kernel writes one number per thread.
+#include <algorithm>
+
 #include "vgpu/testing.h"
 
 namespace kw::vgpu {
@@ -203,6 +205,28 @@ TEST(ControlLimits, TrapAndWildCallStopTheRun) {
   wild.launch("k", {1}, {32});
   wild.run();
   EXPECT_NE(wild.found(FindingKind::InvalidAddress), nullptr) << wild.findings();
+}
+
+// What a kernel reads of the machine differs from run to run, and is repeatable with a seed.
+TEST(Control, ClocksAndIdsDifferFromRunToRun) {
+  const auto values = [](uint64_t seed) {
+    Bench bench(entry(".param .u64 y",
+                      "ld.param.u64 %rd1, [y]; mov.u64 %rd2, %globaltimer; mov.u64 %rd3, %gridid; "
+                      "mov.u64 %rd4, %clock64; mov.u32 %r1, %smid; st.global.u64 [%rd1], %rd2; "
+                      "st.global.u64 [%rd1+8], %rd3; st.global.u64 [%rd1+16], %rd4; "
+                      "st.global.u32 [%rd1+24], %r1; st.global.u32 [%rd1+28], 0;"));
+    const int y = bench.output("y", 4, tensor::DType::Int64);
+    bench.launch("k", {1}, {1}).params = {Bench::pointer(y)};
+    bench.options.schedule_seed = seed;
+    bench.run();
+    EXPECT_EQ(bench.findings(), "");
+    return bench.outcome.buffers[static_cast<size_t>(y)].data;
+  };
+  const auto first = values(0), second = values(0);
+  for (size_t at = 0; at < 24; at += 8)
+    EXPECT_FALSE(std::equal(first.begin() + at, first.begin() + at + 8, second.begin() + at)) << at;
+  EXPECT_EQ(values(7), values(7));
+  EXPECT_NE(values(7), values(8));
 }
 
 }  // namespace

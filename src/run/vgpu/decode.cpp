@@ -145,6 +145,15 @@ void emit_clock(Decoder& d, ptx::Special special, uint32_t slot, int width) {
   clock.flags = static_cast<uint16_t>(width);
 }
 
+bool may_divide_by_zero(const ptx::Instruction& in) {
+  if ((in.opcode != "div" && in.opcode != "rem") || in.operands.size() != 3 || in.types.empty())
+    return false;
+  using ptx::Type;
+  const bool integer = in.types[0] >= Type::U8 && in.types[0] <= Type::S64;
+  const ptx::Operand& divisor = in.operands[2];
+  return integer && (divisor.kind != ptx::Operand::Kind::Immediate || divisor.bits == 0);
+}
+
 bool emit_alu(Decoder& d, const ptx::Instruction& instruction, const isa::Alu& alu) {
   std::vector<const ptx::Operand*> flat;
   for (const ptx::Operand& operand : instruction.operands) {
@@ -175,7 +184,7 @@ bool emit_alu(Decoder& d, const ptx::Instruction& instruction, const isa::Alu& a
   }
   args.aux = alu.aux;
   args.carry = d.carry_slot();
-  Inst& inst = d.emit(Op::Alu);
+  Inst& inst = d.emit(may_divide_by_zero(instruction) ? Op::Divide : Op::Alu);
   inst.fn = alu.fn;
   inst.args = args;
   inst.target = static_cast<uint32_t>(d.code.alus.size());

@@ -63,7 +63,7 @@ uint32_t stack_offset(Decoder& d, const ptx::Variable& variable) {
 std::string source_name(const std::string& name) {
   if (name.starts_with("__local_depot")) return "local memory";
   if (!name.starts_with("_Z")) return name;
-  size_t end = name.size();
+  size_t end = std::min(name.size(), name.find("_$_"));  // what NVRTC adds to static variables
   if (name.starts_with("_ZN") && name.back() == 'E') --end;
   for (int attempt = 0; attempt < 2; ++attempt) {
     for (size_t start = 2; start < end; ++start) {

@@ -15,6 +15,7 @@ inline constexpr int kLanes = 32;
 
 enum class Op : uint8_t {
   Alu,
+  Divide,  // an Alu whose result is undefined where its last source is zero
   LoadGlobal,
   StoreGlobal,
   LoadShared,

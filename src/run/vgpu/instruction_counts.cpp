@@ -39,6 +39,7 @@ InstClass memory_class(const MemOp& op, const InstCounts& row) {
 InstClass class_of(const Code& code, const Inst& in, const InstCounts& row) {
   switch (in.op) {
     case Op::Alu:
+    case Op::Divide:
       return alu_class(code.alus[in.target].cls);
     case Op::LoadGlobal:
     case Op::StoreGlobal:
@@ -119,6 +120,7 @@ CounterValues values_of(const Code& code, uint32_t pc, const InstCounts& row) {
   v.lane_total = row.lanes;
   switch (in.op) {
     case Op::Alu:
+    case Op::Divide:
       add_flops(code.alus[in.target], row, v);
       break;
     case Op::Branch:

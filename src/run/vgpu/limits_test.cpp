@@ -80,9 +80,6 @@ TEST(Limits, TheTimeLimitEndsEveryLoop) {
       {"copies", ".global .align 16 .b8 from[16];",
        ".shared .align 16 .b8 to[16];\nmov.u64 %rd1, from;\nmov.u32 %r1, to;\n"
        "L: cp.async.cg.shared.global [%r1], [%rd1], 16;\nbra L;"},
-      {"races", ".global .u32 x;",
-       "mov.u64 %rd1, x;\nmov.u32 %r1, %tid.x;\n"
-       "L: st.global.u32 [%rd1], %r1;\nbra L;"},
   };
   for (const Endless& c : cases) {
     Bench bench(entry("", c.body, c.before));
@@ -93,12 +90,46 @@ TEST(Limits, TheTimeLimitEndsEveryLoop) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     EXPECT_EQ(bench.outcome.status, RunStatus::Hung) << c.name;
     EXPECT_EQ(bench.found(FindingKind::InstructionBudget), nullptr) << "time is no finding";
-    EXPECT_NE(bench.outcome.message.find("after 0.5 s (k at line"), std::string::npos)
+    EXPECT_NE(bench.outcome.message.find("after 0.5 s (k"), std::string::npos)
         << bench.outcome.message;
     EXPECT_LT(taken.count(), 10) << c.name;
     EXPECT_LT(bench.outcome.printed.size(), size_t{2} << 20) << c.name;
   }
   EXPECT_LT(peak_kib(), 3 << 20);
+}
+
+// A kernel that works too fast for the clock inside its blocks, of which there are too many.
+TEST(Limits, TheTimeLimitEndsAGridOfShortBlocks) {
+  for (const int threads : {1, 2}) {
+    Bench bench(entry("", ""));
+    bench.launch("k", {2147483647}, {32});
+    bench.options.timeout_seconds = 0.2;
+    bench.options.threads = threads;
+    bench.run();
+    EXPECT_EQ(bench.outcome.status, RunStatus::Hung) << bench.findings();
+    EXPECT_NE(bench.outcome.message.find("after 0.2 s (k, after"), std::string::npos)
+        << bench.outcome.message;
+  }
+}
+
+// Findings and printed text cost more than an instruction, and the work limit knows it.
+TEST(Limits, TheWorkLimitCountsFindingsAndPrints) {
+  const Endless cases[] = {
+      {"races", ".global .u32 x;",
+       "mov.u64 %rd1, x;\nmov.u32 %r1, %tid.x;\n"
+       "L: st.global.u32 [%rd1], %r1;\nbra L;"},
+      {"printf", text_variable("ho"), "L:\n" + print("0") + "bra L;"},
+  };
+  for (const Endless& c : cases) {
+    Bench bench(entry("", c.body, c.before));
+    bench.launch("k", {2}, {64});
+    bench.options.max_warp_instructions = 4000000;
+    bench.run();
+    EXPECT_NE(bench.found(FindingKind::InstructionBudget), nullptr) << c.name << bench.findings();
+    for (const record::Finding& finding : bench.outcome.findings)
+      EXPECT_LT(finding.count, 4000000 / 16) << finding.message;
+    EXPECT_LT(bench.outcome.printed.size(), 4000000U / 32) << c.name;
+  }
 }
 
 TEST(Limits, PrintfObeysNoAbsurdWidth) {

@@ -29,6 +29,7 @@ struct LaunchContext {
   uint32_t dynamic_shared = 0;
   uint64_t resident_blocks = 1;  // number of blocks that the device holds at once
   uint64_t schedule_seed = 0;    // 0: natural order
+  uint64_t chance = 0;           // decides clocks and ids, which differ from run to run
   int sms = 1;
   uint64_t workspace = 0;  // address of the grid barrier of a cooperative launch, or 0
   double deadline = 0;     // steady-clock seconds at which the run is stopped
@@ -40,14 +41,15 @@ struct Segment {
   uint32_t time = 0;
 };
 
-/// When a block published its accesses to other blocks, and when it last acquired theirs.
+/// What a block has published to other blocks, by the threads whose accesses it covers.
 struct BlockSync {
   struct Release {
     uint32_t covers = 0;  // publishes accesses stamped before this block time
     uint64_t at = 0;      // number of this release among all releases
   };
-  std::vector<Release> releases;
-  uint64_t acquired = 0;
+  using Releases = std::vector<Release>;  // both fields grow along the list
+  Releases of_all;
+  std::unordered_map<uint32_t, Releases> of_warps, of_threads;  // more than `of_all`
 };
 
 struct Machine {
@@ -85,11 +87,13 @@ struct Machine {
   std::unique_ptr<BlockPool> pool;
   uint64_t budget = 0;  // warp instructions left for the whole run
   uint64_t executed = 0;
-  uint64_t progress = 0;                         // changes that another warp may wait for
-  uint64_t outside = 0;                          // changes that another block may wait for
-  uint64_t looks = 0;                            // polls of memory that others may change
-  uint32_t slow_steps = 0;                       // see watch_clock
-  uint64_t clock = 0;                            // number of reads of the clock
+  uint64_t charged = 0;     // work besides instructions that the slice must pay for; see charge()
+  uint64_t progress = 0;    // changes that another warp may wait for
+  uint64_t outside = 0;     // changes that another block may wait for
+  uint64_t looks = 0;       // polls of memory that others may change
+  uint32_t slow_steps = 0;  // see watch_clock
+  uint32_t started = 0;     // times that a block ran
+  uint64_t clock = 0;       // number of reads of the clock
   const std::atomic<bool>* cancelled = nullptr;  // set when another host thread found something
   uint64_t next_clock_look = 0;  // the deadline is checked when `executed` reaches this
   std::string late;              // where it was at the deadline; "" before the deadline

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "out-of-bounds-shared", "b"},
         WrongAccess{"LocalOverrun",
                     ".local .align 4 .b8 l[16]; mov.u64 %rd6, l; st.local.u32 [%rd6+16], 1;",
-                    "out-of-bounds-local", "outside"}),
+                    "out-of-bounds-local", "writes l[4], one past the end"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Memory, LanesMayMixSpaces) {

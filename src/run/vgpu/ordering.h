@@ -11,6 +11,7 @@ namespace kw::vgpu {
 struct Machine;
 struct Block;
 struct Warp;
+enum class AccessKind : uint8_t;
 
 /// Gives the running block a new segment number for its next stamps.
 void open_segment(Machine& m);
@@ -22,24 +23,24 @@ uint32_t advance_time(Machine& m);
 void sync_warp(Machine& m, Warp& warp, uint32_t lanes);
 /// Orders all threads, after a barrier in which all live threads of the block took part.
 void sync_block(Machine& m);
-/// __threadfence and its relatives. It publishes nothing by itself, but makes the next strong write
-/// a release.
-void fence(Machine& m, MemoryScope scope);
-/// To be called for each strong write or atomic.
-void publish(Machine& m, const MemOp& op);
+/// Orders what the arrived warps did before what the waiting warps do next, after a barrier of some
+/// threads. `arrived` and `waiting`: masks of warps.
+void join_orders(Machine& m, uint32_t arrived, uint32_t waiting);
+/// __threadfence and its relatives, by these lanes. It publishes nothing by itself, but makes their
+/// next strong write a release, and their last strong read an acquire.
+void fence(Machine& m, Warp& warp, uint32_t lanes, MemoryScope scope);
+/// To be called for each strong write or atomic of these lanes.
+void publish(Machine& m, Warp& warp, uint32_t lanes, const MemOp& op);
 /// To be called for each strong read or atomic of this warp.
-void acquire(Machine& m, Warp& warp, const MemOp& op);
-
-/// To be called when the block has ended. Its acquires are not needed any more; its releases are
-/// kept.
-void forget_acquires(Machine& m, const Block& block);
+void acquire(Machine& m, Warp& warp, const MemOp& op, AccessKind kind);
 
 /// Whether accesses of `thread` stamped with `time` in the running block are ordered before the
 /// next access of `lane` of the warp `by`.
 bool ordered_in_block(const Block& block, const Warp& by, int lane, uint32_t thread, uint32_t time);
-/// Whether another block published its access in `segment` and the running block has acquired it.
-bool ordered_between_blocks(const Machine& m, uint32_t segment);
-/// Whether that block has published anything after that access. Then a race is only suspected.
-bool published(const Machine& m, uint32_t segment);
+/// Whether the block of `segment` published the accesses that `thread` made in it, and this warp of
+/// the running block has acquired them.
+bool ordered_between_blocks(const Machine& m, const Warp& by, uint32_t segment, uint32_t thread);
+/// Whether that block has published them at all. Then a race is only suspected.
+bool published(const Machine& m, uint32_t segment, uint32_t thread);
 
 }  // namespace kw::vgpu

@@ -71,7 +71,7 @@ uint64_t launch_value(const LaunchContext& context, const SpecialSlot& slot, uin
     case Special::NsmId:
       return context.sms;
     case Special::GridId:
-      return context.launch_index + 1;
+      return (context.chance >> 40) + static_cast<uint64_t>(context.launch_index) + 1;
     case Special::LanemaskEq:
     case Special::LanemaskLe:
     case Special::LanemaskLt:
@@ -112,7 +112,7 @@ bool block_value(const LaunchContext& context, const SpecialSlot& slot, const Bl
       value = block.index[2];
       return true;
     case Special::SmId:
-      value = block.linear % static_cast<uint64_t>(context.sms);
+      value = (block.linear + (context.chance >> 32)) % static_cast<uint64_t>(context.sms);
       return true;
     default:
       return false;
@@ -211,8 +211,9 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.index[2] = linear / grid.x / grid.y;
   block.saved.clear();
   block.origins.clear();
-  block.fence_time = block.device_fence_time = 0;
-  block.released_time = block.device_released_time = 0;
+  block.order.reset();
+  std::fill(block.acquired, block.acquired + block.warp_count, 0);
+  std::fill(block.seen, block.seen + block.warp_count, 0);
   // Restarts the clock at half of its range, so that it does not run out inside a block.
   if (block.time > shared_stamp::kMaxTime / 2) {
     const uint32_t units = block.shared_bytes >> block.unit_log2;
@@ -232,6 +233,7 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   for (NamedBarrier& barrier : block.barriers) {
     if (barrier.warps != 0) barrier = NamedBarrier();
   }
+  std::fill(std::begin(block.openings), std::end(block.openings), BarrierOpening());
   if (!block.local_bits.empty())
     std::memset(block.local_bits.data(), 0xff, block.local_bits.size());
   for (uint32_t w = 0; w < block.warp_count; ++w) {

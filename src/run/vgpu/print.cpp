@@ -19,7 +19,7 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr uint64_t kPrintCost = 4096;  // instructions that one call adds to the warp's count
+constexpr uint64_t kPrintCost = 128;  // instructions that one lane's call stands for
 constexpr size_t kMaxPrinted = 1 << 20;
 constexpr int kMaxText = 4096;   // of one format or string
 constexpr int kMaxWidth = 1000;  // of one conversion
@@ -176,13 +176,13 @@ class Formatter {
 void print_lanes(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   const Inst& in = m.code[pc];
   ++m.progress;
-  w.executed += kPrintCost;
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const uint64_t arguments = argument(m, w, in, 1, lane);
     const Reader reader{m, w, lane, pc};
     const std::string format = reader.text(argument(m, w, in, 0, lane));
     const auto count = static_cast<uint32_t>(std::ranges::count(format, '%'));
+    charge(m, kPrintCost + format.size());
     if (m.printed.size() < kMaxPrinted) {
       const std::string text = Formatter(reader, arguments).run(format);
       m.printed.append(text, 0, kMaxPrinted - m.printed.size());

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include <fmt/core.h>
@@ -127,6 +128,7 @@ Status ProgramMemory::fill(const ports::InputViews& inputs) {
       return input_error("input '{}' has {} bytes, which does not fit its shape", buffer.name,
                          inputs[i].data.size());
     }
+    if (given && !is_dense(buffer)) define_elements(buffer, region);
   }
   workspace_ = regions_.count();
   RegionInfo info;
@@ -136,6 +138,22 @@ Status ProgramMemory::fill(const ports::InputViews& inputs) {
   regions_.add(std::move(info), kWorkspaceBytes);
   regions_.row(workspace_).writable = regions_.row(workspace_).tracked = true;
   return Done{};
+}
+
+// The gaps between the elements of a strided buffer are not part of it: what is read there is
+// undefined.
+void ProgramMemory::define_elements(const kernel::Buffer& buffer, MemoryRegion& region) {
+  constexpr uint64_t kGiven = global_stamp::make(0, 0, 1, 0);  // before the first launch
+  const auto size = static_cast<uint64_t>(tensor::dtype_size(buffer.dtype));
+  regions_.refine(region, std::countr_zero(size));
+  regions_.ensure_writes(region);
+  region.tracked = true;
+  region.defined = false;
+  for_each_element(buffer, [&](int64_t, int64_t at) {
+    const uint64_t begin = static_cast<uint64_t>(at) * size;
+    for (uint64_t u = begin >> region.unit_log2; u <= (begin + size - 1) >> region.unit_log2; ++u)
+      region.writes[u] = kGiven;
+  });
 }
 
 // Returns the least aligned address that the buffer's declaration and misalign_bytes allow. With
@@ -177,6 +195,7 @@ void ProgramMemory::judge(const std::vector<LaunchSegments>& launches, FindingLo
     const kernel::Buffer& buffer = program_.buffers[i];
     if (!buffer.present) continue;
     if (buffer.role == Role::Output) judge_output(i, launches.back(), log);
+    if (!is_dense(buffer)) judge_gaps(i, launches, log);
     if (buffer.role == Role::Scratch && buffer.fill == Fill::ZeroKept)
       judge_scratch(i, launches.back(), log);
   }
@@ -226,6 +245,27 @@ void ProgramMemory::judge_scratch(size_t i, const LaunchSegments& last, FindingL
   log.add(std::move(finding), ~0u - static_cast<uint32_t>(i));
 }
 
+namespace {
+
+// Names the launch, the thread's line and the kernel of the store that left this stamp.
+record::Finding finding_of(record::FindingKind kind, uint64_t stamp,
+                           const std::vector<LaunchSegments>& launches) {
+  const LaunchSegments* by = &launches.front();
+  for (const LaunchSegments& launch : launches) {
+    if (launch.first <= global_stamp::segment(stamp)) by = &launch;
+  }
+  record::Finding finding;
+  finding.kind = kind;
+  finding.kernel = by->launch->kernel;
+  finding.launch = static_cast<int>(by - launches.data());
+  const uint32_t pc = global_stamp::pc(stamp);
+  const SourcePlace& place = by->code->places[std::min<size_t>(pc, by->code->places.size() - 1)];
+  finding.at = {by->code->files[static_cast<size_t>(place.file)], place.line, place.ptx_line};
+  return finding;
+}
+
+}  // namespace
+
 void ProgramMemory::judge_variable(uint32_t number, const std::vector<LaunchSegments>& launches,
                                    FindingLog& log) {
   const MemoryRegion& region = regions_.row(number);
@@ -235,23 +275,40 @@ void ProgramMemory::judge_variable(uint32_t number, const std::vector<LaunchSegm
   if (changed.first == before.end()) return;
   const uint64_t offset = static_cast<uint64_t>(changed.first - before.begin());
   const uint64_t stamp = region.writes[offset >> region.unit_log2];
-  const LaunchSegments* by = &launches.front();
-  for (const LaunchSegments& launch : launches) {
-    if (launch.first <= global_stamp::segment(stamp)) by = &launch;
-  }
   const RegionInfo& info = regions_.info(number);
-  record::Finding finding;
-  finding.kind = record::FindingKind::StateAcrossCalls;
+  record::Finding finding = finding_of(record::FindingKind::StateAcrossCalls, stamp, launches);
   finding.buffer = info.name;
   finding.element = static_cast<int64_t>(offset) / info.element_bytes;
-  finding.kernel = by->launch->kernel;
-  finding.launch = static_cast<int>(by - launches.data());
-  const uint32_t pc = global_stamp::pc(stamp);
-  const SourcePlace& place = by->code->places[std::min<size_t>(pc, by->code->places.size() - 1)];
-  finding.at = {by->code->files[static_cast<size_t>(place.file)], place.line, place.ptx_line};
   finding.message = fmt::format(
       "changes the module variable {}, which would carry state into the next call", info.name);
-  log.add(std::move(finding), pc);
+  log.add(std::move(finding), global_stamp::pc(stamp));
+}
+
+// A store into a gap changes what belongs to another tensor.
+void ProgramMemory::judge_gaps(size_t i, const std::vector<LaunchSegments>& launches,
+                               FindingLog& log) {
+  const kernel::Buffer& buffer = program_.buffers[i];
+  const MemoryRegion& region = region_of_buffer(i);
+  if (region.writes == nullptr || !region.writable) return;
+  const auto size = static_cast<uint64_t>(tensor::dtype_size(buffer.dtype));
+  std::vector<bool> inside(unit_count(region), false);
+  for_each_element(buffer, [&](int64_t, int64_t at) {
+    const uint64_t begin = static_cast<uint64_t>(at) * size;
+    for (uint64_t u = begin >> region.unit_log2; u <= (begin + size - 1) >> region.unit_log2; ++u)
+      inside[u] = true;
+  });
+  for (uint64_t u = 0; u < inside.size(); ++u) {
+    const uint64_t stamp = region.writes[u];
+    if (inside[u] || global_stamp::segment(stamp) == 0) continue;
+    record::Finding finding = finding_of(record::FindingKind::OutOfBoundsGlobal, stamp, launches);
+    finding.buffer = buffer.name;
+    finding.element = static_cast<int64_t>((u << region.unit_log2) / size);
+    finding.message =
+        fmt::format("writes {}[{}] of its storage, which lies in a gap between its rows",
+                    buffer.name, finding.element);
+    if (log.should_add(finding.kind, finding.launch, global_stamp::pc(stamp)))
+      log.add(std::move(finding), global_stamp::pc(stamp));
+  }
 }
 
 // Elements that were never written get a poison value, as they do on a real device.

@@ -49,6 +49,8 @@ class ProgramMemory {
   void poison_unwritten(size_t buffer);
   void judge_output(size_t buffer, const LaunchSegments& last, FindingLog& log);
   void judge_scratch(size_t buffer, const LaunchSegments& last, FindingLog& log);
+  void define_elements(const kernel::Buffer& buffer, MemoryRegion& region);
+  void judge_gaps(size_t buffer, const std::vector<LaunchSegments>& launches, FindingLog& log);
   void judge_variable(uint32_t number, const std::vector<LaunchSegments>& launches,
                       FindingLog& log);
 

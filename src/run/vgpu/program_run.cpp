@@ -53,9 +53,9 @@ uint64_t default_budget(const kernel::Program& program) {
   return static_cast<uint64_t>(std::min(budget, kMost));
 }
 
-/// A seed for buffer addresses, which a candidate must not know. Runs with counters or a schedule
-/// seed do not use it, so they can be repeated.
-uint64_t unguessed_places() {
+/// A seed for buffer addresses, clocks and ids, which a candidate must not know. Runs with counters
+/// or a schedule seed do not use it, so they can be repeated.
+uint64_t unguessed() {
   std::random_device system;
   return uint64_t{system()} << 32 | system();
 }
@@ -66,8 +66,8 @@ class Attempt {
   Attempt(const LaunchRequest& request, int threads, uint64_t seed, double deadline)
       : request_(request),
         program_(*request.program),
-        memory_(*request.image, program_, request.options.misalign_bytes,
-                request.options.counters || seed != 0 ? 0 : unguessed_places()),
+        chance_(request.options.counters || seed != 0 ? 0 : unguessed()),
+        memory_(*request.image, program_, request.options.misalign_bytes, chance_),
         threads_(threads),
         seed_(seed),
         deadline_(deadline) {}
@@ -128,6 +128,7 @@ class Attempt {
     c.resident_blocks =
         resident_blocks(*request_.target, launch, code, request_.image->registers_of(launch.entry));
     c.schedule_seed = seed_;
+    c.chance = chance_ + (seed_ + index + 1) * 0x9e3779b97f4a7c15u;
     c.sms = request_.target->default_sms;
     if (launch.cooperative) c.workspace = memory_.reset_workspace();
     c.deadline = deadline_;
@@ -186,6 +187,7 @@ class Attempt {
 
   const LaunchRequest& request_;
   const kernel::Program& program_;
+  uint64_t chance_;
   ProgramMemory memory_;
   FindingLog log_;
   std::vector<LaunchSegments> segments_;

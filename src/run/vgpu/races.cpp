@@ -24,14 +24,14 @@ const char* verb(AccessKind kind) {
          : kind == AccessKind::Write ? "writes"
                                      : "updates atomically";
 }
-const char* past(bool read, bool strong) {
-  return read ? "read" : strong ? "updated atomically" : "wrote";
+const char* past(bool read, bool atomic) {
+  return read ? "read" : atomic ? "updated atomically" : "wrote";
 }
 
 struct Conflict {
   Actor other;
   bool other_read = false;
-  bool other_strong = false;
+  bool other_atomic = false;
 };
 
 // The same instruction stores the value that is already there: harmless, and common for flags.
@@ -45,10 +45,11 @@ std::string race_sentence(Machine& m, const LaneAccess& a, const Subject& subjec
   const record::ThreadId id = thread_id(m.launch, c.other.block, c.other.thread);
   const record::Place at = place_of(*m.launch.code, c.other.pc);
   return fmt::format("{} {}, which {} {} at line {} with {}", verb(a.kind), subject_text(subject),
-                     thread_name(id), past(c.other_read, c.other_strong), at.line, missing);
+                     thread_name(id), past(c.other_read, c.other_atomic), at.line, missing);
 }
 
-void report_shared(Machine& m, const LaneAccess& a, uint32_t offset, const Conflict& c) {
+void report_shared(Machine& m, const LaneAccess& a, uint32_t offset, const Conflict& c,
+                   Certainty certainty = Certainty::Certain) {
   const bool same_warp = c.other.thread / kLanes == a.warp->index;
   const bool same_instruction = c.other.pc == a.pc && a.kind == AccessKind::Write;
   const FindingKind kind =
@@ -56,7 +57,7 @@ void report_shared(Machine& m, const LaneAccess& a, uint32_t offset, const Confl
   const Actor who = actor(m, *a.warp, a.lane, a.pc);
   const Subject subject = shared_subject(m, offset, a.pc);
   m.log.note_race(m.launch.launch_index, a.pc, c.other.pc);
-  report(m, kind, Certainty::Certain, who, subject, c.other, [&] {
+  report(m, kind, certainty, who, subject, c.other, [&] {
     return race_sentence(m, a, subject, c,
                          same_warp ? "no __syncwarp() in between" : "no barrier in between");
   });
@@ -74,7 +75,7 @@ bool shared_conflict(const Block& block, const LaneAccess& a, uint64_t stamp) {
 
 Conflict shared_other(const Machine& m, uint64_t stamp, bool read) {
   namespace st = shared_stamp;
-  return {{m.block->linear, st::thread(stamp), st::pc(stamp)}, read, (stamp & st::kStrong) != 0};
+  return {{m.block->linear, st::thread(stamp), st::pc(stamp)}, read, (stamp & st::kAtomic) != 0};
 }
 
 void note_shared_read(Block& block, const LaneAccess& a, uint32_t unit, uint64_t mine) {
@@ -106,6 +107,45 @@ bool both_strong(const LaneAccess& a, bool strong, uint64_t stamp) {
   return !same_warp || a.kind == AccessKind::Atomic || (stamp & st::kAtomic) != 0;
 }
 
+// Two volatile or relaxed stores of different values. CUDA does not call that a race, but one of
+// the values is lost, and so is an update that was read before.
+bool overwrites(const LaneAccess& a, bool strong, bool other_strong, bool other_atomic) {
+  return strong && other_strong && !other_atomic && a.kind == AccessKind::Write &&
+         a.value != nullptr && std::memcmp(a.value, a.present, a.bytes) != 0;
+}
+
+// The copy in the background that may still write this unit, or null.
+const PendingCopy* pending_copy(const Machine& m, uint64_t written, uint32_t at) {
+  namespace st = shared_stamp;
+  if ((written & st::kSpecial) == 0 || m.code[st::pc(written)].op != Op::AsyncCopy) return nullptr;
+  const auto& block = static_cast<const ResidentBlock&>(*m.block);
+  for (const PendingCopy& copy : block.async[st::warp(written)].pending) {
+    if (at >= copy.shared && at < copy.shared + copy.bytes) return &copy;
+  }
+  return nullptr;
+}
+
+// A copy is ordered with nothing, not even with its own thread, before that thread waits for it.
+// Where a barrier is missing too, that is reported: it must be mended first.
+bool touches_pending_copy(Machine& m, const LaneAccess& a, uint64_t written, uint32_t at) {
+  const PendingCopy* copy = pending_copy(m, written, at);
+  if (copy == nullptr || shared_conflict(*m.block, a, written)) return false;
+  const Conflict c{{m.block->linear, shared_stamp::thread(written), copy->pc}, false, false};
+  const Subject subject = shared_subject(m, at, a.pc);
+  m.log.note_race(m.launch.launch_index, a.pc, a.pc);
+  report(
+      m, FindingKind::MissingCopyWait, Certainty::Certain, actor(m, *a.warp, a.lane, a.pc), subject,
+      c.other, [&] {
+        return fmt::format(
+            "{} {}, to which the cp.async of {} at line {} may still be writing: that thread has "
+            "not waited for it",
+            verb(a.kind), subject_text(subject),
+            thread_name(thread_id(m.launch, c.other.block, c.other.thread)),
+            place_of(*m.launch.code, copy->pc).line);
+      });
+  return true;
+}
+
 void check_shared_write(Machine& m, const LaneAccess& a, uint32_t unit, uint32_t offset,
                         bool strong) {
   namespace st = shared_stamp;
@@ -114,6 +154,9 @@ void check_shared_write(Machine& m, const LaneAccess& a, uint32_t unit, uint32_t
   if (!both_strong(a, strong, written) && shared_conflict(block, a, written) &&
       !same_value(a, st::pc(written)))
     report_shared(m, a, offset, shared_other(m, written, false));
+  else if (overwrites(a, strong, (written & st::kStrong) != 0, (written & st::kAtomic) != 0) &&
+           shared_conflict(block, a, written))
+    report_shared(m, a, offset, shared_other(m, written, false), Certainty::Warning);
   const uint64_t read = block.shared_reads[unit];
   if (st::time(read) < block.start_time || read == 0) return;
   if (both_strong(a, strong, read)) return;
@@ -130,12 +173,13 @@ void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t of
   namespace st = global_stamp;
   const Segment& segment_info = m.segments[st::segment(stamp) - m.launch_segment];
   const Conflict c{
-      {segment_info.block, st::thread(stamp), st::pc(stamp)}, read, (stamp & st::kStrong) != 0};
+      {segment_info.block, st::thread(stamp), st::pc(stamp)}, read, (stamp & st::kAtomic) != 0};
   const bool same_block = segment_info.block == m.block->linear;
   const bool too_narrow =
       a.scope == MemoryScope::Block || (!read && (stamp & st::kBlockScope) != 0);
-  const bool suspicion = m.launch.code->has_sync && !too_narrow &&
-                         (m.memory.row(region).saw_strong || published(m, st::segment(stamp)));
+  const bool suspicion =
+      m.launch.code->has_sync && !too_narrow &&
+      (m.memory.row(region).saw_strong || published(m, st::segment(stamp), st::thread(stamp)));
   const Subject subject = region_subject(m, region, static_cast<int64_t>(offset), a.pc);
   m.log.note_race(m.launch.launch_index, a.pc, c.other.pc);
   report(m, same_block ? FindingKind::GlobalRaceInBlock : FindingKind::GlobalRaceBetweenBlocks,
@@ -152,7 +196,8 @@ bool global_ordered(const Machine& m, const LaneAccess& a, uint64_t stamp) {
   const uint32_t number = st::segment(stamp);
   if (number < m.launch_segment) return true;
   const Segment& other = m.segments[number - m.launch_segment];
-  if (other.block != m.block->linear) return ordered_between_blocks(m, number);
+  if (other.block != m.block->linear)
+    return ordered_between_blocks(m, *a.warp, number, st::thread(stamp));
   const uint32_t me = a.warp->index * kLanes + static_cast<uint32_t>(a.lane);
   return st::thread(stamp) == me ||
          ordered_in_block(*m.block, *a.warp, a.lane, st::thread(stamp), other.time);
@@ -160,12 +205,12 @@ bool global_ordered(const Machine& m, const LaneAccess& a, uint64_t stamp) {
 
 // Whether some other warp of this block, or another block, may not be ordered after this access
 // yet.
-bool unordered_for_some(const Machine& m, uint64_t stamp) {
+bool unordered_for_some(const Machine& m, const LaneAccess& a, uint64_t stamp) {
   namespace st = global_stamp;
   const uint32_t number = st::segment(stamp);
   if (number < m.launch_segment) return false;
   const Segment& other = m.segments[number - m.launch_segment];
-  if (other.block != m.block->linear) return !ordered_between_blocks(m, number);
+  if (other.block != m.block->linear) return !global_ordered(m, a, stamp);
   return other.time >= m.block->barrier_time;
 }
 
@@ -216,6 +261,10 @@ void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64
   if (written != 0 && !both_strong(m, a, strong, written) && !global_ordered(m, a, written) &&
       !same_value(a, st::pc(written)))
     report_global(m, a, number, offset, written, false);
+  else if (written != 0 &&
+           overwrites(a, strong, (written & st::kStrong) != 0, (written & st::kAtomic) != 0) &&
+           !global_ordered(m, a, written))
+    report_global(m, a, number, offset, written, false);
   if (region.reads == nullptr || region.reads[unit] == 0) return;
   const uint64_t read = region.reads[unit];
   if (strong && (read & st::kStrong) != 0) return;
@@ -253,12 +302,14 @@ bool check_shared(Machine& m, const LaneAccess& a, uint32_t offset) {
     const bool never = st::time(written) < block.start_time;
     if (a.kind != AccessKind::Write)
       undefined = undefined || never || (written & st::kSpecial) != 0;
+    const bool copying = !never && touches_pending_copy(m, a, written, at);
     if (a.kind == AccessKind::Read) {
-      if (!never && !both_strong(a, strong, written) && shared_conflict(block, a, written))
+      if (!never && !copying && !both_strong(a, strong, written) &&
+          shared_conflict(block, a, written))
         report_shared(m, a, at, shared_other(m, written, false));
       note_shared_read(block, a, unit, mine);
     } else {
-      check_shared_write(m, a, unit, at, strong);
+      if (!copying) check_shared_write(m, a, unit, at, strong);
       // A plain write stays recorded through later atomics of its interval: they race with it, not
       // with each other.
       const bool keep = strong && !never && (written & st::kStrong) == 0 &&
@@ -287,7 +338,8 @@ bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t off
       st::make(block.segment, a.warp->index * kLanes + static_cast<uint32_t>(a.lane), a.pc,
                strong ? st::kStrong : 0);
   const bool narrow = strong && a.kind != AccessKind::Read && a.scope == MemoryScope::Block;
-  const uint64_t scope = narrow ? st::kBlockScope : 0;
+  const uint64_t flags =
+      (narrow ? st::kBlockScope : 0) | (a.kind == AccessKind::Atomic ? st::kAtomic : 0);
   const uint64_t first = offset >> region.unit_log2, count = a.bytes >> region.unit_log2;
   bool undefined = false;
   for (uint64_t unit = first; unit < first + count; ++unit) {
@@ -301,8 +353,8 @@ bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t off
       note_global_read(m, a, region, unit, mine);
     } else {
       check_global_write(m, a, number, unit, at, strong);
-      const bool keep = strong && (written & st::kStrong) == 0 && unordered_for_some(m, written);
-      region.writes[unit] = keep ? written & ~st::kUndefined : mine | scope;
+      const bool keep = strong && (written & st::kStrong) == 0 && unordered_for_some(m, a, written);
+      region.writes[unit] = keep ? written & ~st::kUndefined : mine | flags;
     }
   }
   return undefined;

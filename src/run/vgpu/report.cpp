@@ -2,8 +2,12 @@
 
 #include <fmt/core.h>
 
+#include "vgpu/scheduler.h"
+
 namespace kw::vgpu {
 namespace {
+
+constexpr uint64_t kRepeatCost = 32;  // instructions that counting a known finding stands for
 
 // Bytes that one lane moves there, or of one element if it moves a vector.
 int64_t width_at(const Code& code, uint32_t pc) {
@@ -17,6 +21,8 @@ int64_t width_at(const Code& code, uint32_t pc) {
     case Op::LoadOther:
     case Op::StoreOther:
       return code.mems[inst.target].width;
+    case Op::AsyncCopy:
+      return code.async_copies[inst.target].shared.total;
     case Op::Atomic:
       return code.atomics[inst.target].mem.width;
     default:
@@ -75,6 +81,7 @@ void report(Machine& m, record::FindingKind kind, record::Certainty certainty, c
             const Subject& subject, const std::optional<Actor>& other,
             const std::function<std::string()>& message, uint32_t origin_pc) {
   if (!m.log.should_add(kind, m.launch.launch_index, who.pc)) {
+    charge(m, kRepeatCost);
     if (m.log.full()) m.stop = true;
     return;
   }

@@ -128,8 +128,10 @@ Target local(const Access& a, Warp& w, int lane, uint64_t offset) {
     return {Target::Kind::Local, w.local + at, at, kLocalRegion};
   }
   return refuse(a, FindingKind::OutOfBoundsLocal, subject, [&] {
-    return fmt::format("{} {} bytes at local address {}, outside every per-thread array", a.verb(),
-                       a.bytes, static_cast<int64_t>(offset));
+    if (subject.name.empty())
+      return fmt::format("{} {} bytes of local memory, but the thread has no local array", a.verb(),
+                         a.bytes);
+    return outside(a, subject);
   });
 }
 

@@ -22,7 +22,8 @@
 namespace kw::vgpu {
 namespace {
 
-constexpr uint32_t kStepsPerLook = 64;  // slow steps between two reads of the clock
+constexpr uint32_t kStepsPerLook = 64;   // slow steps between two reads of the clock
+constexpr uint32_t kBlocksPerLook = 64;  // the same for blocks: short ones use up no slice
 // Full rounds in which every block waited and nothing changed. After this many, a state that never
 // repeats is taken for a counter of polls, not for work.
 constexpr uint64_t kIdleRounds = 20000;
@@ -119,7 +120,22 @@ class IdleWatch {
 void watch_clock(Machine& m) {
   if (++m.slow_steps % kStepsPerLook == 0 && m.launch.deadline > 0 &&
       now_seconds() > m.launch.deadline)
-    m.fuel = 0;
+    m.fuel = m.next_clock_look = 0;
+}
+
+void charge(Machine& m, uint64_t instructions) {
+  constexpr uint64_t kSettleAt = 1 << 16;
+  m.charged += instructions;
+  if (m.charged >= kSettleAt) m.fuel = 0;  // ends the slice, which settles it
+}
+
+bool stop_if_late(Machine& m, int line) {
+  if (m.launch.deadline <= 0 || now_seconds() <= m.launch.deadline) return false;
+  // The time limit depends on this machine, not on the kernel, so this is not a finding.
+  m.late = fmt::format("{}{}, after {} warp instructions", m.launch.launch->kernel,
+                       line > 0 ? fmt::format(" at line {}", line) : "", m.executed);
+  m.stop = true;
+  return true;
 }
 
 BlockOrder::BlockOrder(uint64_t size, uint64_t resident, uint64_t seed)
@@ -158,10 +174,10 @@ bool run_blocks(Machine& m, BlockOrder& order, uint64_t begin, uint64_t end) {
     BlockRun run(m, *block);
     const BlockRun::State state = run.run();
     if (state == BlockRun::State::Stopped || m.stop) return false;
+    if (++m.started % kBlocksPerLook == 0 && stop_if_late(m, 0)) return false;
     if (state == BlockRun::State::Finished) {
       ++m.progress;
       ++m.outside;
-      forget_acquires(m, *block);
       m.pool->finish(*block);
     } else {
       resident.push_back(block);

@@ -17,6 +17,11 @@ inline constexpr uint64_t kReverseSeed = 1;
 double now_seconds();
 /// To be called when one instruction may take long. Ends the running slice when time is up.
 void watch_clock(Machine& m);
+/// Takes work that no instruction stands for (findings, printed text) from the budget, so that the
+/// work limit ends a kernel before the time limit does.
+void charge(Machine& m, uint64_t instructions);
+/// Whether the time limit has passed. Notes where the kernel was.
+bool stop_if_late(Machine& m, int line);
 
 /// The order in which blocks 0 … size-1 start, computed on demand: a grid may have billions of
 /// blocks. With a seed it is shuffled inside windows of at most the resident blocks. So waiting for

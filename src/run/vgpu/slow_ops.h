@@ -25,6 +25,9 @@ void slow_op(Machine& m, Warp& w, uint32_t pc, uint32_t mask);
 
 /// Computes the undefined bits of an ALU instruction's results. To be called before it runs.
 void taint_alu(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t group);
+/// The lanes in which the last source of a division is zero, and what that means for its result.
+uint32_t zero_lanes(const Warp& w, const Inst& in, const isa::Alu& alu, uint32_t mask);
+void undefine_quotient(Machine& m, Warp& w, uint32_t pc, uint32_t lanes);
 /// Reports an undefined guard if it decides about more than a register.
 void check_guard(Machine& m, Warp& w, uint32_t pc, uint32_t group);
 void clear_shadow(Warp& w, const MemOp& op, uint32_t mask);

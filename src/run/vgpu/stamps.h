@@ -43,6 +43,7 @@ inline constexpr int kSegmentShift = 35;
 inline constexpr uint32_t kMaxSegment = (1u << 28) - 2;
 inline constexpr uint64_t kStrong = 1;
 inline constexpr uint64_t kBlockScope = 2;  // writes: strong only among the threads of one block
+inline constexpr uint64_t kAtomic = 4;      // writes: by an atomic
 inline constexpr uint64_t kManyLanes = 2;   // reads: several lanes of that warp
 inline constexpr uint64_t kManyWarps = 4;   // reads: several warps of that block
 inline constexpr uint64_t kManyBlocks = 6;  // reads: several blocks

@@ -21,7 +21,9 @@ namespace {
 constexpr std::byte kAll{0xff};
 
 Subject origin_subject(const Machine& m, const UndefinedOrigin& origin) {
-  if (origin.region == kRegisterFile || origin.region == kInactiveLane) return {};
+  if (origin.region == kRegisterFile || origin.region == kInactiveLane ||
+      origin.region == kQuotient)
+    return {};
   if (origin.region == kSharedRegion)
     return shared_subject(m, static_cast<int64_t>(origin.offset), origin.pc);
   if (origin.region == kLocalRegion)
@@ -45,6 +47,8 @@ void fill_lanes(std::byte* file, const SavedSlot& slot, uint32_t mask, bool ones
 
 std::string origin_text(const Machine& m, const UndefinedOrigin& origin, const Subject& subject) {
   const int line = place_of(*m.launch.code, origin.pc).line;
+  if (origin.region == kQuotient)
+    return fmt::format("the integer division by zero at line {}", line);
   if (origin.region == kRegisterFile) {
     const size_t count = m.launch.code->undefined[m.code[origin.pc].target].size();
     return count == 1 ? fmt::format("a register that is read at line {} before it is written", line)

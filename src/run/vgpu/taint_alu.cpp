@@ -6,6 +6,7 @@
 // too little.
 #include <cstring>
 
+#include "vgpu/address.h"
 #include "vgpu/machine.h"
 #include "vgpu/slow_ops.h"
 #include "vgpu/taint.h"
@@ -193,12 +194,48 @@ void taint_alu(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t group) 
     c.set_all(__builtin_ctz(rest), kUndefined);
 }
 
+namespace {
+
+template <class T>
+bool any_zero(const std::byte* slot) {
+  T values[kLanes];
+  std::memcpy(values, slot, sizeof values);
+  bool found = false;
+  for (const T value : values) found |= value == 0;
+  return found;
+}
+
+}  // namespace
+
+uint32_t zero_lanes(const Warp& w, const Inst& in, const isa::Alu& alu, uint32_t mask) {
+  uint32_t lanes = 0;
+  const std::byte* divisor = w.regs + in.args.src[1];
+  const int width = alu.src[1].width;
+  if (!(width == 4   ? any_zero<uint32_t>(divisor)
+        : width == 8 ? any_zero<uint64_t>(divisor)
+                     : any_zero<uint16_t>(divisor)))
+    return 0;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    if (!get(w.regs, in.args.src[1], alu.src[1].width, lane).any()) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+void undefine_quotient(Machine& m, Warp& w, uint32_t pc, uint32_t lanes) {
+  const Inst& in = m.code[pc];
+  begin_taint(m, w, pc, kQuotient, 0);
+  for (uint32_t rest = lanes; rest != 0; rest &= rest - 1)
+    put(w.shadow, in.args.dst[0], m.alus[in.target].dst[0].width, __builtin_ctz(rest), kUndefined);
+}
+
 void check_guard(Machine& m, Warp& w, uint32_t pc, uint32_t group) {
   const Inst& in = m.code[pc];
   const uint32_t unsure = word(w.shadow + in.guard) & group;
   if (unsure == 0) return;
   switch (in.op) {
     case Op::Alu:
+    case Op::Divide:
     case Op::LoadGlobal:
     case Op::LoadShared:
     case Op::LoadOther:

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "vgpu/access.h"
+#include "vgpu/address.h"
 #include "vgpu/machine.h"
 #include "vgpu/matrix_values.h"
 #include "vgpu/ordering.h"
@@ -190,9 +191,25 @@ int logical(const TensorInst& t, const Lines& l, int e) {
   return t.column_major ? (e % l.length) * t.d.columns + e / l.length : e;
 }
 
+// CUDA asks for matrices that begin at multiples of 32 bytes. Devices accept 16, so this is a
+// warning; less is found piece by piece. Where a buffer itself begins is not the kernel's doing.
+void check_start(Machine& m, const Warp& w, uint32_t pc, const Lines& l) {
+  constexpr uint64_t kStart = 32;
+  const uint32_t region = region_of(l.address);
+  const uint64_t base = region < m.region_count ? m.regions[region].base : 0;
+  if (m.counters != nullptr || (l.address - base) % kStart == 0) return;
+  report(m, record::FindingKind::Misaligned, record::Certainty::Warning, actor(m, w, 0, pc), {},
+         std::nullopt, [&] {
+           return fmt::format(
+               "a wmma matrix begins {} bytes past a multiple of {}, which CUDA does not allow",
+               (l.address - base) % kStart, kStart);
+         });
+}
+
 void load_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   std::byte values[kMaxElements * 8], bits[kMaxElements * 8];
   const Lines l = lines_of(w, t);
+  check_start(m, w, pc, l);
   const uint32_t piece = t.mem.total;
   each_piece(l, piece, [&](int lane, uint64_t address, int first) {
     std::byte data[16] = {}, unknown[16] = {};
@@ -216,6 +233,7 @@ void load_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
 void store_matrix(Machine& m, Warp& w, uint32_t pc, const TensorInst& t) {
   std::byte values[kMaxElements * 8], bits[kMaxElements * 8];
   const Lines l = lines_of(w, t);
+  check_start(m, w, pc, l);
   const uint32_t piece = t.mem.total;
   get_matrix(w.regs, t.d, values);
   if (w.tainted) get_matrix(w.shadow, t.d, bits);

@@ -1,5 +1,6 @@
 #include "vgpu/virtual_gpu.h"
 
+#include "vgpu/decode.h"
 #include "vgpu/testing.h"
 
 namespace kw::vgpu {
@@ -60,6 +61,16 @@ TEST(VirtualGpu, FindsTheElementPastTheEnd) {
   EXPECT_EQ(f->who.block.x, 3u);
   EXPECT_EQ(f->who.thread.x, 232u);
   EXPECT_EQ(f->message, "reads x[1000], one past the end (x has 1000 elements)");
+}
+
+TEST(SourceName, IsThatOfTheSource) {
+  for (const auto& [mangled, name] :
+       std::vector<std::pair<std::string, std::string>>{{"_ZZ1kPKfPfE1s_$_0", "s"},
+                                                        {"_ZZ1kPKfPfE1s", "s"},
+                                                        {"_ZZN3mod4sortIfEEvPT_E4tile_0", "tile"},
+                                                        {"_ZN3mod5tableE", "table"},
+                                                        {"plain", "plain"}})
+    EXPECT_EQ(source_name(mangled), name) << mangled;
 }
 
 }  // namespace

@@ -319,6 +319,15 @@ class Loop {
     return without(mask);
   }
 
+  Step divide(const Inst& in, uint32_t mask) {
+    if (kMode == Mode::Tainted) taint_alu(m_, w_, run_.pc, mask, run_.mask);
+    const uint32_t by_zero =
+        kMode == Mode::Counted ? 0 : zero_lanes(w_, in, m_.alus[in.target], mask);
+    in.fn(w_.regs, in.args, mask);
+    if (by_zero != 0) undefine_quotient(m_, w_, run_.pc, by_zero);
+    return Step::Next;
+  }
+
   Step other(const Inst& in, uint32_t mask) {
     switch (in.op) {
       case Op::LoadGlobal:
@@ -329,6 +338,8 @@ class Loop {
       case Op::StoreOther:
         if (mask != 0) memory<kMode>(m_, w_, run_.pc, in, mask);
         return Step::Next;
+      case Op::Divide:
+        return divide(in, mask);
       case Op::Branch:
         return branch(in, mask);
       case Op::Barrier:

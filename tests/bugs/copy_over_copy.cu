@@ -1,0 +1,18 @@
+//! kernelwright 1
+//! task    copy
+//! input   x: int32[R, 64]
+//! output  y: int32[R, 64]
+//! when    true
+//! launch  copy grid(R) block(64) args(x, y)
+//? dims R=2
+
+// Bug: a second copy goes to the place of the first while that is under way.
+__global__ void copy(const int* x, int* y) {
+  __shared__ int row[64];
+  int t = threadIdx.x;
+  unsigned to = (unsigned)__cvta_generic_to_shared(&row[t]);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(x + blockIdx.x * 64 + t) : "memory");
+  if (t > 0) asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(x + blockIdx.x * 64 + t - 1) : "memory");  //~ missing-copy-wait
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  y[blockIdx.x * 64 + t] = row[t];
+}

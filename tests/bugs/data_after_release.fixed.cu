@@ -1,0 +1,24 @@
+//! kernelwright 1
+//! task    hand_over
+//! input   x: int32[N]
+//! output  y: int32[64]
+//! scratch data: int32[64]
+//! scratch flag: uint32[1] = 0
+//! when    true
+//! launch  hand_over grid(2) block(64) args(x, data, flag, y)
+//? dims N=64
+
+// Mended twin of: the second half of the data is written after the release.
+__global__ void hand_over(const int* x, int* data, unsigned* flag, int* y) {
+  int t = threadIdx.x;
+  if (blockIdx.x == 0) {
+    if (t < 64) data[t] = x[t];
+    __syncthreads();
+    if (t == 0) asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+    if (t >= 64) data[t] = x[t];
+  } else {
+    unsigned seen = 0;
+    while (seen == 0) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+    y[t] = data[t];
+  }
+}
