@@ -59,9 +59,9 @@ class Candidate:
 
     def __init__(self, job, place):
         self.job, self.place, self.model, self.writes = job, place, None, False
-        self.module = types.ModuleType("candidate")
+        self.module = types.ModuleType(job.get("module") or "candidate")
         self.module.__file__ = job["path"]
-        sys.modules["candidate"] = self.module
+        sys.modules[self.module.__name__] = self.module
         linecache.cache[job["path"]] = (len(job["text"]), None, job["text"].splitlines(True), job["path"])  # for code that reads its own source
         exec(compile(job["text"], job["path"], "exec"), self.module.__dict__)
         if hasattr(self.module, "ModelNew"):

@@ -7,6 +7,7 @@ import ctypes
 import sys
 import tempfile
 import types
+import uuid
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -40,13 +41,16 @@ class Runtime:
                 ("kw_record_fill", [pointer, ctypes.c_uint, ctypes.c_uint, ctypes.c_ulong], None),
                 ("kw_record_move", [pointer, pointer, ctypes.c_uint, ctypes.c_int, *[ctypes.POINTER(ctypes.c_int64)] * 3], None),
                 ("kw_record_tensor", [ctypes.c_int, number], number), ("kw_record_take", [text, ctypes.c_size_t], ctypes.c_size_t),
-                ("kw_record_take_back", [number], None),
+                ("kw_record_take_back", [number], None), ("kw_record_world", [number], None), ("kw_record_seconds", [], ctypes.c_double),
+                ("kw_record_device", [], ctypes.c_int), ("kw_record_device_name", [], text), ("kw_record_variable", [text], text),
+                ("kw_record_device_id", [text], None), ("kw_record_attribute", [ctypes.c_int], ctypes.c_int64),
                 ("kw_record_result", [ctypes.c_int, pointer, ctypes.c_ulong], None), ("kw_record_confine", [], ctypes.c_int),
                 ("cudaMalloc", [ctypes.POINTER(pointer), ctypes.c_size_t], ctypes.c_int),
                 ("cudaMemcpy", [pointer, pointer, ctypes.c_size_t, ctypes.c_int], ctypes.c_int)):
             function = getattr(self.library, name)
             function.argtypes, function.restype = kinds, result
             setattr(self, name.removeprefix("kw_record_"), function)
+        self.world(job["seed"])
         for which, value in job["attributes"].items():
             self.attribute_is(int(which), value)
         self.begin(job["base"], job["memory_bytes"])
@@ -55,6 +59,10 @@ class Runtime:
     def say(self, line):
         self.noise = (self.noise * 6364136223846793005 + 1442695040888963407) % 2**64
         self.line(line.encode(), self.noise)
+
+    def next_world(self):
+        """From now on the machine and its device are others."""
+        self.world(self.noise ^ 0x5DEECE66D)
 
     def refusal(self, why):
         if not self.inside:
@@ -115,7 +123,7 @@ class DeviceTensor(torch.Tensor):
         made.kw_shape, made.kw_memory = shape, memory
         return made
 
-    device = property(lambda self: torch.device("cuda", 0))
+    device = property(lambda self: torch.device("cuda", self.kw_memory.runtime.device()))
     is_cuda, is_cpu, is_meta = (property(lambda self, value=value: value) for value in (True, False, False))
 
     def kw_address(self):
@@ -125,10 +133,10 @@ class DeviceTensor(torch.Tensor):
         return self.kw_address() if self.numel() else 0
 
     def get_device(self):
-        return 0
+        return self.kw_memory.runtime.device()
 
     def __repr__(self, **_):
-        return f"tensor(..., device='cuda:0', size={tuple(self.shape)}, dtype={self.dtype})"
+        return f"tensor(..., device='{self.device}', size={tuple(self.shape)}, dtype={self.dtype})"
 
     def cuda(self, *words, **named):
         return self
@@ -411,18 +419,35 @@ def without_compiler():
     torch.compile = refused
 
 
-def pretend(job):
+class Properties(types.SimpleNamespace):
+    """The device of the judge; its name and identity are made up."""
+
+    def __init__(self, runtime, **numbers):
+        super().__init__(**numbers)
+        self.__dict__["kw_runtime"] = runtime
+
+    name = property(lambda self: self.kw_runtime.device_name().decode())
+    pci_bus_id, pci_device_id, pci_domain_id = (property(lambda self, which=which: self.kw_runtime.attribute(which)) for which in (33, 34, 50))
+
+    @property
+    def uuid(self):
+        room = ctypes.create_string_buffer(16)
+        self.kw_runtime.device_id(room)
+        return uuid.UUID(bytes=room.raw)
+
+
+def pretend(job, runtime):
     """torch.cuda as on a machine with the device of the judge."""
     without_compiler()
     cuda, number = torch.cuda, {int(which): value for which, value in job["attributes"].items()}
-    properties = types.SimpleNamespace(
-        name="recording device", major=number[75], minor=number[76], total_memory=number[-2], multi_processor_count=number[16],
+    properties = Properties(
+        runtime, major=number[75], minor=number[76], total_memory=number[-2], multi_processor_count=number[16],
         warp_size=32, max_threads_per_multi_processor=number[39], shared_memory_per_block=number[8],
         shared_memory_per_block_optin=number[97], shared_memory_per_multiprocessor=number[81], regs_per_multiprocessor=number[82],
         L2_cache_size=number[38], max_threads_per_block=number[1])
     nothing = lambda *words, **named: None  # noqa: E731
     answers = {
-        "is_available": lambda: True, "is_initialized": lambda: True, "device_count": lambda: 1, "current_device": lambda: 0,
+        "is_available": lambda: True, "is_initialized": lambda: True, "device_count": lambda: runtime.device() + 1, "current_device": lambda: runtime.device(),
         "get_device_properties": lambda *words: properties, "get_device_name": lambda *words: properties.name,
         "get_device_capability": lambda *words: (properties.major, properties.minor), "is_bf16_supported": lambda *words: True,
         "current_stream": lambda *words: Stream(), "default_stream": lambda *words: Stream(), "Stream": Stream, "Event": Event,

@@ -3,6 +3,7 @@
 The answer is a recording as docs/foreign.md describes it, or sources that must be compiled first. The engine does not trust the
 recording: it replays and judges it in another process.
 """
+import contextlib
 import ctypes
 import json
 import os
@@ -10,17 +11,25 @@ import os
 import torch
 from torch.utils._pytree import tree_leaves
 
-from kw_foreign_worker import cute_device, device, extension, triton_device
+from kw_foreign_worker import cute_device, device, extension, triton_device, world
 from kw_foreign_worker.common import DTYPES, Candidate, Refused
 
 
 dumps = json.dumps  # saved before a candidate can replace it
+VARIANTS = 100000  # the cases of a variant follow this number
+FEW_FAR, FAR_SECONDS, FAR_MODELS = 560, 4, 3
 
 
 class Model(Candidate):
     def prepare(self, numbers):
         super().prepare(numbers)
         self.buffers = {}
+
+    def kept(self):
+        return self.model, self.buffers
+
+    def use(self, kept):
+        self.model, self.buffers = kept
 
     def put(self, own, name, given):
         own[name] = given
@@ -67,6 +76,23 @@ def say_results(case, given, returned, runtime):
         runtime.result(index, one.kw_address(), one.nbytes)
 
 
+def record_call(candidate, case, given, memory, begin):
+    runtime = memory.runtime
+    runtime.say("call")
+    begin(case["number"] % VARIANTS)
+    runtime.next_world()
+    runtime.inside = True
+    try:
+        say_results(case, given, candidate.call(given, case["numbers"]), runtime)
+    except Refused as refused:
+        runtime.refusal(str(refused))
+    finally:
+        runtime.inside = False
+        runtime.take_back(runtime.made)
+        runtime.made = 0
+    runtime.say("end")
+
+
 def record_case(candidate, case, memory, begin):
     runtime = memory.runtime
     runtime.say(f"case {case['number']}")
@@ -77,19 +103,52 @@ def record_case(candidate, case, memory, begin):
             second = make_tensors(case, memory, candidate.writes)
         if call == 2:
             say_tensors(case, first[0], runtime)
-        runtime.say("call")
-        begin(case["number"])
-        runtime.inside = True
+        record_call(candidate, case, (second if call == 1 else first)[1], memory, begin)
+
+
+def record_far(candidate, models, count, memory, begin):
+    """Many calls of the models that were made, in any order: for candidates that count."""
+    runtime, places = memory.runtime, {}
+    enough = runtime.seconds() + FAR_SECONDS
+    for turn in range(count):
+        if turn >= FEW_FAR and runtime.seconds() > enough:
+            return
+        chance = runtime.noise >> 33
+        case, kept = models[chance // 8 % len(models) if chance % 4 == 0 else 0]  # one of them is called most
+        runtime.say(f"case {case['number']}")
+        candidate.use(kept)
+        if case["number"] in places and chance // 4 % 2:
+            say_tensors(case, places[case["number"]][0], runtime)
+        else:
+            places[case["number"]] = make_tensors(case, memory, candidate.writes)
+        held = list(places[case["number"]][1].values()) * (turn % 3)  # another number of references
+        record_call(candidate, case, places[case["number"]][1], memory, begin)
+        del held
+
+
+def record_variants(candidate, case, kept, memory, begin):
+    """One call in each mode in which an honest model may launch something else."""
+    model = kept[0]
+    modes = {1: ("evaluation", contextlib.nullcontext), 2: ("inference", torch.inference_mode), 3: ("gradients", torch.enable_grad)}
+    answers = {}
+    for number, (name, mode) in modes.items():
+        if name == "evaluation" and model is None:
+            continue
+        variant = dict(case, number=case["number"] + number * VARIANTS)
+        memory.runtime.say(f"case {variant['number']}")
+        candidate.use(kept)
+        given = make_tensors(variant, memory, candidate.writes)[1]
+        training = model is not None and model.training
         try:
-            given = (second if call == 1 else first)[1]
-            say_results(case, given, candidate.call(given, case["numbers"]), runtime)
-        except Refused as refused:
-            runtime.refusal(str(refused))
-        finally:
-            runtime.inside = False
-            runtime.take_back(runtime.made)
-            runtime.made = 0
-        runtime.say("end")
+            if name == "evaluation":
+                model.eval()
+            with mode():
+                record_call(candidate, variant, given, memory, begin)
+        except Exception as error:
+            answers[name] = said(error)
+        if training:
+            model.train()
+    return answers
 
 
 def said(error):
@@ -115,7 +174,7 @@ def main(job, answer_to):
     torch.set_num_threads(1)
     runtime = device.Runtime(job)
     memory = device.Memory(runtime)
-    device.pretend(job)
+    device.pretend(job, runtime)
     builder = extension.install(job, memory)
     try:
         tritons = triton_device.Triton(job, memory) if job["triton"] else None
@@ -124,7 +183,7 @@ def main(job, answer_to):
         which = "CuTe DSL's" if tritons or not job["triton"] else "Triton's"
         send({"error": f"its kernels are {which}, and this Python has no supported version of it ({error})"})
     begin = tritons.tuning.begin if tritons else lambda case: None
-    pieces, answer = [], {"ended": {}}
+    pieces, answer, models = [], {"ended": {}}, []
 
     def give_up():  # a call that exceeds a limit of the recording
         send(dict(answer, recording="".join(pieces) + runtime.taken()))
@@ -134,6 +193,7 @@ def main(job, answer_to):
     answer["confined"] = runtime.confine()
     say({"ready": True})  # from here on the candidate can write anything
     runtime.say("kernelwright recording 1")
+    world.install(job, runtime, lambda why: send(dict(answer, refused=why, recording="")))
     number = -1
     try:
         with device.Watch(memory):
@@ -142,12 +202,17 @@ def main(job, answer_to):
                 raise extension.Unbuilt()
             for number, case in enumerate(job["cases"]):
                 try:
-                    record_case(candidate, dict(case, number=number), memory, begin)
+                    case = dict(case, number=number)
+                    record_case(candidate, case, memory, begin)
+                    models.append((case, candidate.kept()))
                 except (Refused, extension.Unbuilt):
                     raise
                 except Exception as error:  # a check of the candidate that fails at one shape concerns only that shape
                     answer["ended"][str(number)] = said(error)
                 pieces.append(runtime.taken())
+            if job["far_calls"] and models:
+                record_far(candidate, models[:FAR_MODELS], job["far_calls"], memory, begin)
+                record_variants(candidate, *models[0], memory, begin)
     except extension.Unbuilt:
         send({"wants": builder.wants})
     except Refused as refused:

@@ -111,6 +111,10 @@ size_t HostState::declare(const std::string& name, const CType& type, HostValue 
 void HostState::assign(size_t slot, int member, HostValue value, const cuda_source::Token& where) {
   if (slot >= slots.size()) return;
   Slot& target = slots[slot];
+  changed = changed || slot < watched;
+  if (slot < copied)
+    problem(where, fmt::format("'{}' changes after a lambda may have copied it", target.name),
+            "capture by reference");
   if (member >= 0 && target.value.is(HostValue::Kind::Extents)) {
     value = converted(value, CType{"int", tensor::DType::Int32, 4}, where);
     if (!value.is(HostValue::Kind::Integer)) {
@@ -137,7 +141,10 @@ HostValue HostState::target_of(const HostValue& address) const {
 
 const Item* HostState::find_item(const std::string& name, Item::Kind kind) const {
   for (const Item& item : source.outline.items) {
-    if (item.kind == kind && (item.name == name || last_name(item.name) == last_name(name)))
+    const bool qualified = name.find("::") != std::string::npos && kind == Item::Kind::Host;
+    if (item.kind == kind &&
+        (item.name == name || (!qualified && last_name(item.name) == last_name(name)) ||
+         item.name.ends_with("::" + name)))
       return &item;
   }
   return nullptr;

@@ -67,6 +67,9 @@ struct HostState {
   size_t steps = 0, taken = 0;
   int depth = 0, calls = 0, repeat = -1;
   bool broken = false;
+  size_t watched = 0;    // slots before this one belong to code around an operand
+  bool changed = false;  // one of them was assigned to
+  size_t copied = 0;     // slots before this one may have been copied by a lambda
 };
 
 }  // namespace kw::cuda_import

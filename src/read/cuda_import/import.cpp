@@ -102,7 +102,9 @@ class Importer {
     out_.launcher = last_name(launcher->name);
     parameters_ = source_.parameters(*launcher);
     check_parameters();
-    check_directives(*launcher);
+    for (const Item& item : source_.outline.items) {
+      if (item.kind == Item::Kind::Host && last_name(item.name) != "main") check_directives(item);
+    }
     if (!out_.problems.empty() && bad_parameters_) return std::move(out_);
     follow(*launcher);
     settle_tensors();
@@ -151,14 +153,14 @@ class Importer {
     problem(one.line, one.column, std::move(message), std::move(hint));
   }
 
-  void check_directives(const Item& launcher) {
-    const size_t begin = source_.tokens[launcher.first].begin;
-    const size_t end = source_.tokens[launcher.last - 1].end;
+  void check_directives(const Item& function) {
+    const size_t begin = source_.tokens[function.first].begin;
+    const size_t end = source_.tokens[function.last - 1].end;
     for (const cuda_source::Directive& one : source_.lexed.directives) {
       const cuda_source::SourceToken& hash = source_.lexed.tokens[one.first];
       const bool conditional = one.name.starts_with("if") || one.name.starts_with("el");
       if (conditional && hash.begin > begin && hash.begin < end)
-        problem(hash.line, hash.column, "conditional compilation inside the launcher",
+        problem(hash.line, hash.column, "conditional compilation inside a function of the host",
                 "keep only the branch that is used");
     }
   }

@@ -204,4 +204,27 @@ TypeNames type_names(const std::vector<cuda_source::Token>& tokens, const Outlin
   return names;
 }
 
+std::set<std::string> class_names(const std::vector<cuda_source::Token>& tokens) {
+  std::set<std::string> out;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    const bool opens = tokens[i].is("struct") || tokens[i].is("class") || tokens[i].is("union");
+    if (!opens || (i > 0 && tokens[i - 1].is("enum"))) continue;
+    std::string name;
+    for (size_t at = i + 1; at < tokens.size(); ++at) {
+      const cuda_source::Token& token = tokens[at];
+      if (token.is("(")) {
+        at = cuda_source::behind_bracket(tokens, at, tokens.size()) - 1;  // of an attribute
+      } else if (token.is("{") || token.is(":")) {
+        if (!name.empty()) out.insert(name);
+        break;
+      } else if (!token.identifier() && !token.is("::")) {
+        break;
+      } else if (token.identifier() && !token.is("final")) {
+        name = token.text;
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace kw::cuda_import

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,8 @@ Outline outline(const std::vector<cuda_source::Token>& tokens);
 
 /// Aliases at file level: using half_t = __half; typedef float real;
 TypeNames type_names(const std::vector<cuda_source::Token>& tokens, const Outline& outline);
+
+/// The names of all classes that the file defines, also inside functions.
+std::set<std::string> class_names(const std::vector<cuda_source::Token>& tokens);
 
 }  // namespace kw::cuda_import

@@ -33,9 +33,9 @@ const std::vector<std::string> kDropped = split(
     "cudaGetErrorName cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority "
     "cudaStreamDestroy cudaStreamWaitEvent cudaProfilerStart cudaProfilerStop",
     ' ');
-const std::set<std::string> kHarmless = {"printf",       "fprintf",    "puts",  "fflush",
-                                         "assert",       "memset",     "srand", "perror",
-                                         "std::fprintf", "std::printf"};
+const std::set<std::string> kHarmless = {"printf", "fprintf",      "puts",
+                                         "fflush", "assert",       "srand",
+                                         "perror", "std::fprintf", "std::printf"};
 const std::set<std::string> kEnds = {"exit", "abort", "std::exit", "std::abort", "std::terminate"};
 
 HostValue status() {
@@ -61,7 +61,10 @@ HostValue library_call(HostState& host, const std::string& name,
     host.out.path.refused = true;
     return {};
   }
-  if (kHarmless.count(name) || name.starts_with("std::chrono") || base == "getenv") return {};
+  if (kHarmless.count(name) || name.starts_with("std::chrono") || base == "getenv") {
+    for (const TokenRange& one : arguments) evaluate(host, one);  // for their effects
+    return {};
+  }
   if (name == "std::move" && arguments.size() == 1) return evaluate(host, arguments[0]);
   if (base == "swap" && arguments.size() == 2) {
     const HostValue a = evaluate(host, arguments[0]), b = evaluate(host, arguments[1]);
@@ -107,6 +110,8 @@ HostValue runtime_call(HostState& host, const std::string& name,
   const auto argument = [&](size_t i) {
     return i < arguments.size() ? evaluate(host, arguments[i]) : HostValue{};
   };
+  if (name == "cudaEventQuery" || name == "cudaStreamQuery")
+    return unknown_value(fmt::format("the answer of '{}'", name), where);
   if (std::ranges::count(kDropped, name) > 0 || name.starts_with("cudaEvent")) return status();
   if (name == "cudaMalloc" || name == "cudaMallocAsync" || name == "cudaMallocManaged") {
     allocate(host, arguments, where);
@@ -115,7 +120,7 @@ HostValue runtime_call(HostState& host, const std::string& name,
   } else if (name == "cudaMemcpy" || name == "cudaMemcpyAsync") {
     copy_memory(host, arguments, where);
   } else if (name == "cudaGetDevice") {
-    set_by_address(host, argument(0), integer_value(number(0)), where);
+    set_by_address(host, argument(0), unknown_value("the number of the device", where), where);
   } else if (name == "cudaGetDeviceProperties") {
     HostValue properties;
     properties.kind = Kind::Properties;
@@ -222,6 +227,14 @@ HostValue call_item(HostState& host, const Item& item, TokenRange templates, boo
 
 }  // namespace
 
+/// Whether another function of the host has the same name; choosing among them needs a compiler.
+static bool overloaded(const HostState& host, const Item& item) {
+  return std::ranges::count_if(host.source.outline.items, [&](const Item& other) {
+           return (other.kind == Item::Kind::Host || other.kind == Item::Kind::Device) &&
+                  last_name(other.name) == last_name(item.name);
+         }) > 1;
+}
+
 HostValue call(HostState& host, const std::string& name, TokenRange templates, bool has_templates,
                const cuda_source::Token& where) {
   const bool braces = host.next_is("{");
@@ -241,8 +254,12 @@ HostValue call(HostState& host, const std::string& name, TokenRange templates, b
   word[0].text = name;
   size_t at = 0;
   for (const Item::Kind kind : {Item::Kind::Host, Item::Kind::Device}) {
-    if (const Item* item = host.find_item(name, kind); item != nullptr && !braces)
-      return call_item(host, *item, templates, has_templates, arguments, where);
+    const Item* item = host.find_item(name, kind);
+    if (item == nullptr || braces) continue;
+    if (overloaded(host, *item))
+      host.problem(where, fmt::format("there are several functions '{}'", last_name(item->name)),
+                   "give each its own name");
+    return call_item(host, *item, templates, has_templates, arguments, where);
   }
   const CType built_in = read_type(word, at, 1, host.types).value_or(CType{});
   const bool is_cast = built_in.size > 0 || name.find(' ') != std::string::npos;

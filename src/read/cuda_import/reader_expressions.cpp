@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "core/text.h"
+#include "cuda_import/kept_values.h"
 #include "cuda_import/reader_calls.h"
 #include "cuda_import/reader_launches.h"
 #include "cuda_import/reader_names.h"
@@ -139,7 +140,11 @@ HostValue lambda(HostState& host) {
   HostValue out;
   out.kind = Kind::Function;
   out.code = host.code;
-  host.at = host.behind(host.at);
+  const size_t captures = host.behind(host.at);
+  for (const TokenRange& one : host.split({host.at + 1, captures - 1})) {
+    if (!host.token(one.first).is("&") && one.first < one.last) host.copied = host.slots.size();
+  }
+  host.at = captures;
   if (host.next_is("(")) {
     const size_t end = host.behind(host.at);
     out.first = host.at + 1;
@@ -312,6 +317,7 @@ HostValue primary(HostState& host) {
   if (kCasts.count(host.here().text)) return named_cast(host);
   if (host.take("sizeof")) return size_of(host);
   if (host.here().is("new")) {
+    host.problem(where, "memory of the host", "use local variables");
     host.at = host.end;
     return unknown_value("memory of the host", where);
   }
@@ -337,6 +343,7 @@ HostValue postfix(HostState& host) {
       ++host.at;
       if (host.next_is("(")) {
         host.at = host.behind(host.at);
+        host.problem(where, fmt::format("a call of '.{}()' is not followed", member), "");
         value = unknown_value(fmt::format("a call of '.{}()'", member), where);
       } else {
         value = member_of(host, value, member, where);
@@ -355,6 +362,10 @@ HostValue postfix(HostState& host) {
       const std::vector<TokenRange> arguments = host.split({host.at + 1, end - 1});
       host.at = end;
       value = call_lambda(host, value, arguments, where);
+    } else if (where.is("(")) {
+      host.problem(where, "a call that is not followed", "call functions by their names");
+      host.at = host.behind(host.at);
+      value = unknown_value("the result of a call", where);
     } else {
       break;
     }
@@ -424,7 +435,9 @@ HostValue binary(HostState& host, int least) {
     if (level == 0 || level < least) return left;
     const cuda_source::Token where = host.here();
     host.at += length;
+    EffectWatch watch(host);
     const HostValue right = binary(host, level + 1);
+    if (op == "&&" || op == "||") watch.check(where);
     const bool streams = (op == "<<" || op == ">>") && !left.is(Kind::Integer);
     left = streams ? HostValue{} : combine(op, left, right, where);
   }
@@ -435,10 +448,12 @@ HostValue ternary(HostState& host) {
   if (!host.next_is("?")) return value;
   const cuda_source::Token where = host.token(host.at++);
   const TermRef condition = condition_of(value);
+  EffectWatch watch(host);
   if (condition && condition->constant() == std::nullopt) {
     HostValue yes = expression(host);
     host.take(":");
     HostValue no = expression(host);
+    watch.check(where);
     if (yes.is(Kind::Integer) && no.is(Kind::Integer)) {
       const TermRef which =
           condition->is_truth() ? condition : make_term(TermOp::NotEqual, {condition, number(0)});
@@ -451,6 +466,7 @@ HostValue ternary(HostState& host) {
   HostValue yes = expression(host);
   host.take(":");
   HostValue no = expression(host);
+  watch.check(where);
   return holds ? yes : no;
 }
 

@@ -4,10 +4,19 @@
 #include <algorithm>
 #include <tuple>
 
+#include "cuda_import/kept_values.h"
 #include "cuda_import/reader_expressions.h"
 
 namespace kw::cuda_import {
 namespace {
+
+const cuda_source::Token& variable_token(const HostState& host, const Item& item,
+                                         const std::string& name) {
+  for (size_t at = item.first; at < item.last; ++at) {
+    if (host.source.tokens[at].is(name)) return host.source.tokens[at];
+  }
+  return host.source.tokens[item.first];
+}
 
 bool find_global(HostState& host, const std::string& name) {
   if (const auto at = host.enumerators.find(name); at != host.enumerators.end()) {
@@ -34,6 +43,8 @@ bool find_global(HostState& host, const std::string& name) {
     slot.value.kind = HostValue::Kind::Pointer;
   }
   if (slot.type.pointers > 0) slot.value.type = slot.type;
+  slot.type.kept = true;
+  if (!item->on_device) check_kept(host, slot.type, slot.value, variable_token(host, *item, name));
   host.evaluating.erase(name);
   host.slots.push_back(std::move(slot));
   host.scopes[0][name] = host.slots.size() - 1;

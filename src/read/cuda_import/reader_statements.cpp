@@ -11,7 +11,9 @@
 #include <set>
 #include <tuple>
 
+#include "cuda_import/kept_values.h"
 #include "cuda_import/reader_expressions.h"
+#include "cuda_import/reader_names.h"
 
 namespace kw::cuda_import {
 
@@ -21,7 +23,7 @@ constexpr size_t kMostSteps = 20000;
 constexpr int kMostNested = 150;
 constexpr int kMostTurns = 256;
 const std::set<std::string> kStreams = {"cout", "cerr", "clog", "printf"};
-const std::set<std::string> kSkipped = {"static_assert", "assert", "delete", "typedef"};
+const std::set<std::string> kSkipped = {"static_assert", "delete", "typedef"};
 
 size_t behind_statement(const HostState& host, size_t at, int depth = 0) {
   const std::vector<cuda_source::Token>& code = host.tokens();
@@ -96,6 +98,8 @@ void declarator(HostState& host, const CType& type, size_t stop) {
     const TokenRange inner = {host.at + 1,
                               cuda_source::behind_bracket(host.tokens(), host.at, stop) - 1};
     if (inner.first < inner.last) value = evaluate(host, inner);
+  } else if (braces) {  // for its effects
+    evaluate(host, {host.at + 1, cuda_source::behind_bracket(host.tokens(), host.at, stop) - 1});
   }
   if (type.base == "dim3" && !value.is(HostValue::Kind::Unknown)) {
     value.extents = extents_of(host, value, name, "this dim3");
@@ -106,6 +110,7 @@ void declarator(HostState& host, const CType& type, size_t stop) {
     value = only;
   }
   value = converted(value, is_array ? CType{} : type, name);
+  check_kept(host, type, value, name);
   value.slot = value.is(HostValue::Kind::Address) ? value.slot : HostValue::kNoSlot;
   value.member = -1;
   host.declare(name.text, is_array ? CType{} : type, std::move(value));
@@ -122,6 +127,7 @@ bool declaration(HostState& host, size_t stop) {
   if (!looks_like_declaration(host, stop)) return false;
   const size_t last = stop > start && host.token(stop - 1).is(";") ? stop - 1 : stop;
   CType base = read_type(host.tokens(), host.at, last, host.types).value_or(CType{});
+  check_class(host, base, host.token(start));
   const size_t names = host.at;
   for (const TokenRange& one : host.split({names, last})) {
     host.at = one.first;
@@ -206,6 +212,30 @@ bool merge_branches(HostState& host, const TermRef& condition, size_t yes, size_
   return false;
 }
 
+/// Whether a condition asks how a call of the runtime ended. Import assumes success.
+bool asks_status(HostState& host, TokenRange range) {
+  for (size_t i = range.first; i < range.last; ++i) {
+    const cuda_source::Token& token = host.token(i);
+    if (!token.identifier()) continue;
+    if (token.text.starts_with("cuda")) return true;
+    const size_t slot = find_variable(host, token.text);
+    if (slot != HostValue::kNoSlot && host.slots[slot].value.is(HostValue::Kind::Status))
+      return true;
+  }
+  return false;
+}
+
+/// A branch for failed calls is left out, so it must not launch.
+void check_left_out(HostState& host, TokenRange range) {
+  for (size_t i = range.first; i < range.last; ++i) {
+    const cuda_source::Token& token = host.token(i);
+    if (!token.is("<<<") && !token.text.starts_with("cudaLaunch")) continue;
+    host.problem(token, "a kernel is launched where a call of the runtime fails",
+                 "calls are assumed to succeed");
+    return;
+  }
+}
+
 Flow if_statement(HostState& host, size_t start) {
   size_t open = start + 1;
   if (host.token(open).is("constexpr")) ++open;
@@ -220,6 +250,10 @@ Flow if_statement(HostState& host, size_t start) {
   const bool merged = term && !term->constant() && merge_branches(host, term, close, other);
   if (!merged) {
     const bool holds = host.decide(value, host.token(open + 1));
+    if (asks_status(host, {open + 1, close - 1}))
+      check_left_out(host,
+                     holds ? TokenRange{behind, has_else ? behind_statement(host, other) : behind}
+                           : TokenRange{close, behind});
     host.at = holds ? close : other;
     if (!host.broken && (holds || has_else)) flow = statement(host);
   }
@@ -396,7 +430,10 @@ Flow statement(HostState& host) {
     host.at = start;
     const bool prints = kStreams.count(first.text) > 0 ||
                         (first.is("std") && kStreams.count(host.token(start + 2).text) > 0);
-    if (!prints) evaluate(host, {start, stop - 1});
+    const size_t before = host.out.problems.size();
+    const HostValue value = evaluate(host, {start, stop - 1});
+    if (!prints && host.out.problems.size() == before && value.is(HostValue::Kind::Unknown))
+      host.problem(value, "a statement cannot be followed", first);
   }
   --host.depth;
   host.at = stop;

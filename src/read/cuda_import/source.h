@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct HostSource {
   std::map<std::string, cuda_source::Macro> macros;
   Outline outline;
   TypeNames types;
+  std::set<std::string> classes;
 
   explicit HostSource(std::string_view file)
       : text(file),
@@ -27,7 +29,8 @@ struct HostSource {
         tokens(cuda_source::code_tokens(lexed)),
         macros(cuda_source::find_macros(lexed)),
         outline(cuda_import::outline(tokens)),
-        types(type_names(tokens, outline)) {}
+        types(type_names(tokens, outline)),
+        classes(class_names(tokens)) {}
 
   std::vector<CParameter> parameters(const Item& item) const {
     return read_parameters(tokens, item.parameters_first, item.parameters_last, types);

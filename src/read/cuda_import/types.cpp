@@ -16,10 +16,11 @@ namespace kw::cuda_import {
 namespace {
 
 const std::set<std::string> kQualifiers = {
-    "const",      "volatile",     "__restrict__",   "__restrict", "restrict",     "static",
-    "constexpr",  "inline",       "extern",         "register",   "typename",     "struct",
-    "class",      "enum",         "__const__",      "mutable",    "thread_local", "__host__",
-    "__device__", "__constant__", "__forceinline__"};
+    "const",     "volatile",   "__restrict__", "__restrict",     "restrict",     "static",
+    "constexpr", "inline",     "extern",       "register",       "typename",     "struct",
+    "class",     "enum",       "__const__",    "mutable",        "thread_local", "__host__",
+    "__thread",  "__device__", "__constant__", "__forceinline__"};
+const std::set<std::string> kLasting = {"static", "thread_local", "__thread", "extern"};
 const std::set<std::string> kIntegerWords = {"unsigned", "signed", "int", "long", "short", "char"};
 
 struct Alias {
@@ -77,6 +78,8 @@ void find_base(CType& type, const TypeNames& names) {
     type.pointers += outer.pointers;
     type.pointee_const = type.pointee_const || outer.pointee_const;
     type.reference = outer.reference;
+    type.kept = outer.kept;
+    type.fixed = outer.pointers > 0 ? outer.fixed : outer.fixed || type.fixed;
     return;
   }
   std::string name = without_std(type.base);
@@ -104,11 +107,13 @@ std::optional<CType> read_type(const std::vector<cuda_source::Token>& tokens, si
   const size_t start = at;
   CType type;
   std::vector<std::string> words;
-  bool is_const = false;
+  bool is_const = false, is_constexpr = false;
   for (; at < last && tokens[at].identifier(); ++at) {
     const std::string& text = tokens[at].text;
     if (kQualifiers.count(text)) {
       is_const = is_const || text == "const" || text == "constexpr";
+      is_constexpr = is_constexpr || text == "constexpr";
+      type.kept = type.kept || kLasting.count(text) > 0;
     } else if (kIntegerWords.count(text) && type.base.empty()) {
       words.push_back(text);
     } else if (text == "double" && !words.empty()) {
@@ -133,19 +138,25 @@ std::optional<CType> read_type(const std::vector<cuda_source::Token>& tokens, si
     at = start;
     return std::nullopt;
   }
+  type.fixed = is_const;
   for (; at < last; ++at) {
     const std::string& text = tokens[at].text;
     if (text == "*") {
       type.pointee_const = type.pointers == 0 ? is_const : type.pointee_const;
+      type.fixed = false;
       ++type.pointers;
     } else if (text == "&" || text == "&&") {
       type.reference = true;
     } else if (text == "const") {
       is_const = is_const || type.pointers == 0;
+      type.fixed = true;
+    } else if (kLasting.count(text) > 0) {
+      type.kept = true;
     } else if (kQualifiers.count(text) == 0) {
       break;
     }
   }
+  type.fixed = type.fixed || is_constexpr;
   find_base(type, names);
   return type;
 }

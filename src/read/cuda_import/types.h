@@ -19,6 +19,8 @@ struct CType {
   int pointers = 0;
   bool pointee_const = false;
   bool reference = false;
+  bool kept = false;   // declared static, thread_local or extern: it outlives the call
+  bool fixed = false;  // the variable itself is const or constexpr
 
   bool is_void() const { return base == "void" && pointers == 0; }
   bool known() const { return size > 0 || base == "void"; }

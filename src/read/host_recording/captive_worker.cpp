@@ -1,9 +1,11 @@
 // The problem: a foreign launcher is arbitrary host code, and its calls must be observed. The
 // choice: a worker process enters a sandbox, loads the recording runtime and then the library, and
 // calls the launcher three times per shape. The second call gets new tensors and the third the
-// first ones again, so that cached addresses show. The alternative, parsing the host code
-// (cuda_import), does not understand every file. The cost: three calls per shape. The recording is
-// sent before and after each call, so that a crash loses only that call.
+// first ones again, so that cached addresses show. A job may ask for many more calls at its shapes
+// in turns, which count calls. Every call is made in another world (recorder/world.h). The
+// alternative, parsing the host code (cuda_import), does not understand every file. The cost: three
+// calls per shape. The recording is sent before and after each call, so that a crash loses only
+// that call.
 #include "host_recording/captive_worker.h"
 
 #include <dlfcn.h>
@@ -16,7 +18,6 @@
 #include <thread>
 
 #include "core/text.h"
-#include "host_recording/confine.h"
 #include "host_recording/recorder/control.h"
 #include "os/files.h"
 #include "os/landlock.h"
@@ -30,6 +31,15 @@ namespace {
 constexpr uint64_t kHostMemory = uint64_t{4} << 30;
 constexpr uint64_t kCpuSeconds = 120;
 constexpr size_t kFrameBytes = size_t{1} << 20;
+// The calls beyond the first three end early for launchers that take long or launch much.
+constexpr size_t kFewFar = 450, kFarBytes = size_t{32} << 20;
+constexpr double kFarSeconds = 2;
+// The library finds the functions of the recording runtime before those of the C library.
+#ifdef __SANITIZE_ADDRESS__
+constexpr int kOwnFirst = 0;  // not possible with it
+#else
+constexpr int kOwnFirst = RTLD_DEEPBIND;
+#endif
 constexpr const char* kSystemFiles[] = {"/usr", "/lib", "/lib64", "/etc/ld.so.cache"};
 
 /// The functions of the recording runtime.
@@ -41,6 +51,11 @@ struct Runtime {
   decltype(&kw_record_tensor) tensor = nullptr;
   decltype(&kw_record_take) take = nullptr;
   decltype(&kw_record_at_end) at_end = nullptr;
+  decltype(&kw_record_world) world = nullptr;
+  decltype(&kw_record_confine) confine = nullptr;
+  decltype(&kw_record_confine_files) confine_files = nullptr;
+  decltype(&kw_record_hide_environment) hide_environment = nullptr;
+  decltype(&kw_record_seconds) seconds = nullptr;
 
   template <typename Function>
   static bool find(void* library, const char* name, Function& to) {
@@ -52,7 +67,11 @@ struct Runtime {
            find(library, "kw_record_attribute_is", attribute) &&
            find(library, "kw_record_begin", begin) && find(library, "kw_record_line", line) &&
            find(library, "kw_record_tensor", tensor) && find(library, "kw_record_take", take) &&
-           find(library, "kw_record_at_end", at_end);
+           find(library, "kw_record_at_end", at_end) && find(library, "kw_record_world", world) &&
+           find(library, "kw_record_confine", confine) &&
+           find(library, "kw_record_confine_files", confine_files) &&
+           find(library, "kw_record_hide_environment", hide_environment) &&
+           find(library, "kw_record_seconds", seconds);
   }
 };
 
@@ -61,11 +80,14 @@ Runtime& runtime() {
   return only;
 }
 
+size_t sent_bytes = 0;
+
 /// Sends everything recorded so far, because the next call may end this process.
 void send_recorded() {
   std::string frame(kFrameBytes, '\0');
   while (const size_t count = runtime().take(frame.data(), frame.size())) {
     if (os::child_send("+" + frame.substr(0, count)) != os::ChannelState::Open) std::_Exit(3);
+    sent_bytes += count;
   }
 }
 
@@ -80,6 +102,7 @@ std::string loader_error() {
 }
 
 void prepare(const CaptiveJob& job) {
+  runtime().world(job.seed);
   for (const auto& [entry, kernel] : job.kernels) {
     std::vector<long> row = {kernel.registers, kernel.static_shared, kernel.local_bytes,
                              kernel.max_threads};
@@ -123,24 +146,62 @@ void say_tensors(const Case& one, const std::vector<uint64_t>& addresses, uint64
                    noise);
 }
 
-void make_calls(const CaptiveJob& job, Launcher launcher) {
-  uint64_t noise = job.seed;
-  for (size_t i = 0; i < job.cases.size(); ++i) {
-    runtime().line(fmt::format("case {}", i).c_str(), noise);
-    const std::vector<uint64_t> first = make_tensors(job.cases[i]);
-    std::vector<uint64_t> second;
-    for (size_t call = 0; call < kCallsPerCase; ++call) {
-      noise = noise * 6364136223846793005u + 1442695040888963407u;
-      if (call == 1) second = make_tensors(job.cases[i]);
-      if (call == 2) say_tensors(job.cases[i], first, noise);
-      runtime().line("call", noise);
-      send_recorded();
-      make_call(job.cases[i], call == 1 ? second : first, launcher);
-      runtime().line("end", noise);
-      send_recorded();
+class Calls {
+ public:
+  Calls(const CaptiveJob& job, Launcher launcher)
+      : job_(job), launcher_(launcher), random_(job.seed), tensors_(job.cases.size()) {}
+
+  void in_order() {
+    for (size_t i = 0; i < job_.cases.size(); ++i) {
+      begin(i);
+      tensors_[i] = make_tensors(job_.cases[i]);
+      call(i, tensors_[i]);
+      const std::vector<uint64_t> others = make_tensors(job_.cases[i]);
+      call(i, others);
+      say_tensors(job_.cases[i], tensors_[i], random_);
+      call(i, tensors_[i]);
     }
   }
-}
+
+  /// Calls with the shapes in any order, half of them with tensors of an earlier call.
+  void in_any_order(size_t count) {
+    const double enough = runtime().seconds() + kFarSeconds;
+    for (size_t n = 0; n < count && sent_bytes < kFarBytes; ++n) {
+      if (n >= kFewFar && runtime().seconds() > enough) return;
+      const size_t i = next() % job_.cases.size();
+      begin(i);
+      const bool again = next() % 2 == 0;
+      if (again)
+        say_tensors(job_.cases[i], tensors_[i], random_);
+      else
+        tensors_[i] = make_tensors(job_.cases[i]);
+      call(i, tensors_[i]);
+    }
+  }
+
+ private:
+  uint64_t next() {
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    return random_ >> 33;
+  }
+
+  void begin(size_t i) { runtime().line(fmt::format("case {}", i).c_str(), random_); }
+
+  void call(size_t i, const std::vector<uint64_t>& tensors) {
+    next();
+    runtime().world(random_);
+    runtime().line("call", random_);
+    send_recorded();
+    make_call(job_.cases[i], tensors, launcher_);
+    runtime().line("end", random_);
+    send_recorded();
+  }
+
+  const CaptiveJob& job_;
+  const Launcher launcher_;
+  uint64_t random_;
+  std::vector<std::vector<uint64_t>> tensors_;
+};
 
 }  // namespace
 
@@ -155,17 +216,21 @@ int captive_worker_main() {
   allowed.reading = {std::begin(kSystemFiles), std::end(kSystemFiles)};
   allowed.reading.insert(allowed.reading.end(), job->readable.begin(), job->readable.end());
   const os::Confinement files = os::confine(allowed);
-  const std::string calls = forbid_system_calls();
-  os::child_send(fmt::format("?{}{}", files.active ? "files " : "", calls.empty() ? "" : "calls"));
   void* const recording = ::dlopen(job->runtime.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (recording == nullptr || !runtime().load(recording))
     return give_up("the recording runtime cannot be loaded" + loader_error());
+  const bool calls = runtime().confine() != 0;
+  os::child_send(fmt::format("?{}{}", files.active ? "files " : "", calls ? "calls" : ""));
   prepare(*job);
-  void* const library = ::dlopen(job->library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const library = ::dlopen(job->library.c_str(), RTLD_NOW | RTLD_LOCAL | kOwnFirst);
   if (library == nullptr) return give_up("cannot be loaded" + loader_error());
-  const auto launcher = reinterpret_cast<Launcher>(::dlsym(library, "kw_recorded_call"));
+  const auto launcher = reinterpret_cast<Launcher>(::dlsym(library, job->entry.c_str()));
   if (launcher == nullptr) return give_up("it lost its launcher");
-  make_calls(*job, launcher);
+  runtime().hide_environment();
+  if (calls) runtime().confine_files();
+  Calls made(*job, launcher);
+  made.in_order();
+  made.in_any_order(job->far_calls);
   os::child_send("=");
   std::_Exit(0);  // skip the library's exit handlers and destructors
 }

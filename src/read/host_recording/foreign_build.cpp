@@ -18,6 +18,7 @@
 #include "host_recording/helpers.h"
 #include "host_recording/merge.h"
 #include "host_recording/recording_source.h"
+#include "host_recording/weak_references.h"
 #include "kRecorderLibrary.inc"
 #include "machine/devices.h"
 #include "os/files.h"
@@ -36,26 +37,15 @@ std::vector<std::string> command_for(const compile::FoundProgram& nvcc,
                                      const std::string& folder) {
   const std::string number = replace_all(request.target, "sm_", "");
   std::vector<std::string> command = {
-      nvcc.path,
-      "-shared",
-      "-Xcompiler",
-      "-fPIC,-w",
-      "-cudart",
-      "none",
-      "-std=c++17",
+      nvcc.path, "-shared", "-Xcompiler", "-fPIC,-w", "-cudart", "none", "-std=c++17",
       "-O1",  // for host code, which runs rarely; nvcc still optimises device code
-      "-gencode",
-      fmt::format("arch=compute_{0},code=[compute_{0},sm_{0}]", number),
-      "-lineinfo",
-      "-Xptxas",
-      "-v",
-      "-Wno-deprecated-gpu-targets",
-      "-allow-unsupported-compiler",
-      "--expt-relaxed-constexpr",
-      "--extended-lambda",
-      "--keep",
-      "--keep-dir",
-      folder};
+      "-gencode", fmt::format("arch=compute_{0},code=[compute_{0},sm_{0}]", number), "-lineinfo",
+      "-Xptxas", "-v", "-Wno-deprecated-gpu-targets", "-allow-unsupported-compiler",
+      "--expt-relaxed-constexpr", "--extended-lambda",
+      // The day of compilation is not the program's.
+      "-Xcompiler", "-Wno-builtin-macro-redefined", "-D__DATE__=\"Jan  1 2000\"",
+      "-D__TIME__=\"00:00:00\"", "-D__TIMESTAMP__=\"Sat Jan  1 00:00:00 2000\"", "--keep",
+      "--keep-dir", folder};
   if (request.torch) command.push_back("-I" + folder + "/shim");
   if (!request.headers.empty()) command.push_back("-I" + folder + "/beside");
   for (const std::string& include : request.include_folders) command.push_back("-I" + include);
@@ -263,7 +253,7 @@ Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
     return environment_error(
         "recording a foreign launcher needs nvcc, and none was found; set CUDA_HOME to a CUDA "
         "toolkit");
-  ForeignBuild build{KW_TRY(os::ScratchFolder::make("foreign")), "", "", "", {}, std::nullopt};
+  ForeignBuild build{KW_TRY(os::ScratchFolder::make("foreign")), "", "", "", {}, {}, std::nullopt};
   build.compiler = "nvcc " + tools.nvcc->version;
   compile::CacheOptions cache;
   cache.folder = os::cache_directory() + "/compile";
@@ -281,6 +271,7 @@ Result<ForeignBuild> build_foreign(const ForeignBuildRequest& request) {
   build.library = build.folder.path() + "/foreign.so";
   KW_TRY(os::write_file(build.library, parts[0]));
   build.ptx = parts[1];
+  build.weak = weak_references(parts[0]);
   build.from_cache = outcome.compiled->from_cache;
   read_kernels(std::string(parts[2]), build);
   return build;

@@ -22,6 +22,7 @@ struct ForeignBuild {
   std::string ptx;
   std::string compiler;  // "nvcc 13.0.88"
   std::map<std::string, KernelNumbers> kernels;
+  std::vector<std::string> weak;               // functions whose existence the library asks for
   std::optional<ports::CompileFailed> failed;  // if set, there is no library
   bool from_cache = false;
 };

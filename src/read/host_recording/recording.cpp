@@ -126,18 +126,21 @@ class Reader {
     return bytes ? std::move(*bytes) : std::vector<uint8_t>();
   }
 
-  RecordedCall& call() { return cases_.back().calls.back(); }
+  RecordedCall& call() { return cases_[at_case_].calls.back(); }
 
   void begin_call() {
     ++calls_;
-    cases_.back().calls.emplace_back();
+    cases_[at_case_].calls.emplace_back();
     scratch_of_.clear();
     streams_ = {{0, 0}};
   }
 
   void line(std::string_view kind, std::string_view whole) {
     if (kind == "case") {
-      cases_.push_back({static_cast<int64_t>(take()), {}});
+      const auto number = static_cast<int64_t>(take());
+      at_case_ = static_cast<size_t>(std::ranges::find(cases_, number, &CaseRecord::number) -
+                                     cases_.begin());
+      if (at_case_ == cases_.size()) cases_.push_back({number, {}});
       return;
     }
     if (kind == "alloc") return add_memory(-1);
@@ -148,7 +151,7 @@ class Reader {
       host_[address] = take();
       return;
     }
-    const bool outside = cases_.empty() || cases_.back().calls.empty();
+    const bool outside = cases_.empty() || cases_[at_case_].calls.empty();
     if (kind == "refuse" && outside) {
       early_.emplace_back(whole.substr(7));
       return;
@@ -392,89 +395,17 @@ class Reader {
   bool good_ = true;
   int calls_ = 0;
   std::vector<CaseRecord> cases_;
+  size_t at_case_ = 0;
   std::map<uint64_t, Memory> memory_;
   std::map<uint64_t, uint64_t> host_;
   std::map<uint64_t, int> scratch_of_, streams_;
   std::vector<std::string> early_;
 };
 
-std::string shown(const RecordedStep& step) {
-  switch (step.kind) {
-    case RecordedStep::Kind::Launch:
-      return "the launch of " + step.name;
-    case RecordedStep::Kind::Fill:
-      return "a fill";
-    case RecordedStep::Kind::Copy:
-    case RecordedStep::Kind::Move:
-      return "a copy";
-    case RecordedStep::Kind::Upload:
-      return "a copy from the host";
-    case RecordedStep::Kind::Symbol:
-      return "a copy to " + step.name;
-  }
-  return "";
-}
-
-std::string step_difference(const RecordedStep& one, const RecordedStep& other) {
-  if (one.kind != other.kind || one.name != other.name)
-    return fmt::format("launches differ from call to call: {} in one, {} in the other", shown(one),
-                       shown(other));
-  if (one.data != other.data)
-    return "data from the host differ from call to call: the result depends on host code";
-  for (size_t i = 0; i < one.params.size() && i < other.params.size(); ++i) {
-    if (one.params[i] != other.params[i])
-      return fmt::format("launches differ from call to call: parameter {} of {}", i + 1,
-                         shown(one));
-  }
-  return fmt::format("launches differ from call to call: the size of {}", shown(one));
-}
-
 }  // namespace
 
 Result<std::vector<CaseRecord>> read_recording(std::string_view text, const ParamReads& reads) {
   return Reader(text, reads).run();
-}
-
-std::string difference(const RecordedCall& one, const RecordedCall& other) {
-  if (one.finished != other.finished) return "one call returns, the other does not";
-  for (size_t i = 0; i < std::min(one.steps.size(), other.steps.size()); ++i) {
-    if (one.steps[i] != other.steps[i]) return step_difference(one.steps[i], other.steps[i]);
-  }
-  if (one.steps.size() != other.steps.size())
-    return fmt::format("launches differ from call to call: {} steps in one, {} in the other",
-                       one.steps.size(), other.steps.size());
-  if (one.scratch != other.scratch) return "memory that calls make differs in size";
-  return "";
-}
-
-AgreedCall agree_on_call(const std::vector<const CaseRecord*>& records, size_t calls_wanted) {
-  AgreedCall settled;
-  for (const CaseRecord* record : records) {
-    if (record->calls.size() < calls_wanted || !record->calls.back().finished)
-      settled.not_served = "it did not return";
-    for (const RecordedCall& call : record->calls) {
-      if (!call.refusals.empty()) settled.refused = call.refusals.front();
-    }
-  }
-  if (!settled.refused.empty()) return settled;
-  const RecordedCall* first = nullptr;
-  for (const CaseRecord* record : records) {
-    for (const RecordedCall& call : record->calls) {
-      if (!call.finished) continue;
-      if (first == nullptr) first = &call;
-      settled.refused = difference(*first, call);
-      if (!settled.refused.empty()) return settled;
-    }
-  }
-  if (!settled.not_served.empty()) return settled;
-  if (first == nullptr || first->steps.empty()) {
-    settled.not_served = first != nullptr && !first->failures.empty()
-                             ? "no device accepts its launch of " + first->failures.front()
-                             : "it launches nothing";
-    return settled;
-  }
-  settled.call = first;
-  return settled;
 }
 
 }  // namespace kw::host_recording

@@ -72,12 +72,16 @@ Result<std::vector<CaseRecord>> read_recording(std::string_view text, const Para
 /// How two calls that should be equal differ; "" if they are equal.
 std::string difference(const RecordedCall& one, const RecordedCall& other);
 
+/// The same, with memory that calls make compared by its pieces (agree.cpp).
+std::string difference_in_pieces(RecordedCall one, RecordedCall other);
+
 /// The result for one shape, over all calls of all processes.
 struct AgreedCall {
   const RecordedCall* call = nullptr;  // the call they all agree on
   std::string refused;                 // why it is not accepted
   std::string not_served;              // why this shape is outside its domain
 };
-AgreedCall agree_on_call(const std::vector<const CaseRecord*>& records, size_t calls_wanted);
+/// Memory that the calls make has the smallest size of all calls afterwards.
+AgreedCall agree_on_call(const std::vector<CaseRecord*>& records, size_t calls_wanted);
 
 }  // namespace kw::host_recording

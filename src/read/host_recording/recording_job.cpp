@@ -58,9 +58,10 @@ bool from_json(const Json& json, KernelNumbers& kernel) {
 }
 
 void fields(auto& v, CaptiveJob& j) {
-  v("runtime", j.runtime)("library", j.library)("readable", j.readable)("kernels", j.kernels,
-                                                                        required);
+  v("runtime", j.runtime)("library", j.library)("entry", j.entry)("readable", j.readable)(
+      "kernels", j.kernels, required);
   v("attributes", j.attributes)("memory_bytes", j.memory_bytes)("base", j.base)("seed", j.seed);
+  v("far_calls", j.far_calls);
   v("cases", j.cases);
 }
 

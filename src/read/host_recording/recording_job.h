@@ -30,12 +30,14 @@ struct KernelNumbers {
 
 struct CaptiveJob {
   std::string runtime, library;       // paths
+  std::string entry;                  // the library's function that calls the launcher
   std::vector<std::string> readable;  // in addition to the system's libraries
   std::map<std::string, KernelNumbers> kernels;
   std::map<int, int64_t> attributes;  // by CUDA's numbers
   uint64_t memory_bytes = 0;          // memory of the device
-  uint64_t base = 0;                  // where device memory starts
+  uint64_t base = 0;                  // where device memory starts; 0: where a real one could
   uint64_t seed = 1;
+  size_t far_calls = 0;  // calls after three of each shape, with the shapes in any order
   std::vector<Case> cases;
 };
 

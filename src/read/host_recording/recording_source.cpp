@@ -1,5 +1,6 @@
 #include "host_recording/recording_source.h"
 
+#include "core/hash.h"
 #include "kHelperKernels.inc"
 #include "kShimFiles.inc"
 #include "kTrampolineText.inc"
@@ -65,10 +66,12 @@ std::string numbered(const std::string& text, const std::string& file_name) {
 
 }  // namespace
 
+std::string entry_name(const std::string& text) { return "kw_recorded_call_" + hash_hex(text); }
+
 std::string with_trampoline(const std::string& text, const std::string& file_name,
                             const std::string& launcher) {
-  return numbered(text, file_name) + "#define KW_LAUNCHER " + launcher + "\n" + kTrampolineText +
-         kHelperKernels;
+  return numbered(text, file_name) + "#define KW_ENTRY " + entry_name(text) +
+         "\n#define KW_LAUNCHER " + launcher + "\n" + kTrampolineText + kHelperKernels;
 }
 
 std::string with_functions(const std::string& text, const std::string& file_name, bool helpers) {
@@ -78,8 +81,9 @@ std::string with_functions(const std::string& text, const std::string& file_name
 
 std::string with_bound_call(const std::string& text, const std::string& file_name,
                             const std::string& function, const std::string& arguments) {
-  return with_functions(text, file_name, true) + "\n#define KW_FUNCTION \"" + function +
-         "\"\n#define KW_ARGUMENTS \"" + arguments + "\"\n" + shim("kw_bound_call.cuh");
+  return with_functions(text, file_name, true) + "\n#define KW_ENTRY " + entry_name(text) +
+         "\n#define KW_FUNCTION \"" + function + "\"\n#define KW_ARGUMENTS \"" + arguments +
+         "\"\n" + shim("kw_bound_call.cuh");
 }
 
 std::string helper_kernels() { return kHelperKernels; }

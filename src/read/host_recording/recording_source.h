@@ -6,6 +6,10 @@
 
 namespace kw::host_recording {
 
+/// The function by which a file's launcher is called. No file can name it: the name depends on the
+/// whole text.
+std::string entry_name(const std::string& text);
+
 /// The file followed by code that makes its launcher callable; its own lines keep their numbers.
 std::string with_trampoline(const std::string& text, const std::string& file_name,
                             const std::string& launcher);

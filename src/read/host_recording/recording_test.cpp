@@ -52,12 +52,41 @@ Outcome settled(const std::vector<std::string>& texts) {
     if (!read) return {read.error().message, "", {}, false};
     runs.push_back(std::move(*read));
   }
-  std::vector<const CaseRecord*> records;
-  for (const auto& run : runs) records.push_back(&run.at(0));
+  std::vector<CaseRecord*> records;
+  for (auto& run : runs) records.push_back(&run.at(0));
   const AgreedCall found = agree_on_call(records, 3);
   Outcome out{found.refused, found.not_served, {}, found.call != nullptr};
   if (found.call != nullptr) out.call = *found.call;
   return out;
+}
+
+TEST(Recording, KeptMemoryMayGrow) {
+  // The second half begins where the room for the largest call so far ends.
+  const auto grown = [](uint64_t room) {
+    return [room](uint64_t x, uint64_t y) {
+      const uint64_t kept = kBase + (uint64_t{1} << 40) + room;
+      return fmt::format("alloc {} {}\n", kept, 2 * room) +
+             launch("k", {bytes(x), bytes(kept), bytes(kept + room)}) +
+             launch("k", {bytes(kept + room), bytes(y)});
+    };
+  };
+  const Outcome found = settled({recording(kBase, grown(4096)), recording(kBase, grown(512))});
+  ASSERT_TRUE(found.good) << found.refused << found.not_served;
+  EXPECT_EQ(found.call.scratch, (std::vector<uint64_t>{1024}));
+  EXPECT_EQ(found.call.steps[1].params[0].pointers, (std::vector<Pointer>{{0, -1, 0, 512}}));
+}
+
+TEST(Recording, ACaseMayComeAgain) {
+  const std::string again =
+      recording(kBase, plain) + fmt::format(
+                                    "case 1\ncase 0\ntensor 0 {0} 4096\ntensor 1 {1} 4096\n"
+                                    "call\n{2}end\n",
+                                    kBase, kBase + 4096 * 512, launch("other", {bytes(kBase)}));
+  const auto read = read_recording(again);
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->size(), 2u);
+  EXPECT_EQ(read->front().calls.size(), 4u);
+  EXPECT_NE(settled({again}).refused.find("launches differ"), std::string::npos);
 }
 
 TEST(Recording, AddressesBecomePlaces) {

@@ -20,6 +20,7 @@
 #include "host_recording/helpers.h"
 #include "host_recording/merge.h"
 #include "host_recording/recording_source.h"
+#include "host_recording/weak_references.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
@@ -30,11 +31,12 @@ namespace kw::host_recording {
 namespace {
 
 constexpr size_t kMostExtensions = 16, kMostRounds = 4, kMostBeside = 256;
+constexpr uint64_t kFarCalls = 640;
 constexpr const char* kOtherExtensions = "it asks for other extensions in every process";
 constexpr uint64_t kMostHeaderBytes = 1 << 20;
 constexpr double kImportSeconds = 60;
 const std::vector<std::string> kFiles = {"common",        "device",      "extension", "ptx",
-                                         "triton_device", "cute_device", "stand_in"};
+                                         "triton_device", "cute_device", "world",     "stand_in"};
 #ifndef __SANITIZE_ADDRESS__
 constexpr uint64_t kPythonMemory = uint64_t{16} << 30;
 #else
@@ -234,7 +236,10 @@ Result<Json> StandIn::job_at(const PythonPlace& place) const {
       .set("memory_bytes", request_.attributes.at(-2))
       .set("memory_limit", kPythonMemory)
       .set("base", place.base)
-      .set("seed", place.seed >> 1);
+      .set("seed", place.seed >> 1)
+      .set("far_calls", place.far ? kFarCalls + place.seed % (kFarCalls / 4) : 0)
+      .set("module", place.far ? "model_new" : "candidate")
+      .set("variables", place.far ? Json("1") : Json());
   return job;
 }
 
@@ -343,6 +348,7 @@ Status StandIn::build(const Json& want) {
   if (builds_.count(key) != 0) return Done{};
   ForeignBuild made = KW_TRY(build_foreign(build_request(want)));
   failed_ = made.failed;
+  for (const std::string& name : made.weak) weak_.push_back(name);
   if (!failed_) {  // move it to where a running process may read it
     const std::string path = fmt::format("{}/{}.so", folder_->path(), builds_.size());
     std::error_code lost;
@@ -373,6 +379,7 @@ Result<std::vector<StandIn::Answer>> StandIn::ask_all(const std::string& python,
 PythonCapture StandIn::read(const Answer& answer) {
   PythonCapture captured;
   captured.refused = printable(answer.json["refused"].as_string());
+  if (!weak_.empty()) captured.refused = asks_whether(weak_.front());
   if (!answer.json.contains("recording"))
     captured.refused = ended_by(answer.process, request_.python.timeout_seconds);
   for (const auto& [number, why] : answer.json["ended"].members()) {

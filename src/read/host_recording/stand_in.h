@@ -24,7 +24,12 @@ struct StandInRequest {
 /// The address of device memory in a process, and the seed of the noise that reads return.
 struct PythonPlace {
   uint64_t base = 0, seed = 0;
+  bool far = false;  // makes many more calls, and calls in other modes
 };
+
+/// The calls that a far process makes in other modes have their case's number plus a multiple of
+/// this.
+inline constexpr int64_t kVariantCases = 100000;
 
 struct PythonCapture {
   std::vector<CaseRecord> cases;
@@ -73,6 +78,7 @@ class StandIn {
   std::map<std::string, ForeignBuild> builds_;  // by key
   std::vector<std::string> order_;
   std::map<std::string, std::string> images_;  // PTX of Triton and CuTe kernels by entry
+  std::vector<std::string> weak_;              // functions whose existence extensions ask for
   bool wants_helpers_ = false;
   std::optional<ports::CompileFailed> failed_;
   std::map<size_t, std::string> ended_;

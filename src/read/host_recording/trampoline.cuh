@@ -9,13 +9,21 @@
 extern "C" long kw_record_attribute(int which);
 extern "C" long kw_record_function(const void* function, int what);
 extern "C" int kw_record_pointer_kind(const void* pointer);
+extern "C" const char* kw_record_device_name();
+extern "C" void kw_record_device_id(unsigned char* bytes);
 
 #if !defined(__CUDA_ARCH__)
 extern "C" cudaError_t cudaGetDeviceProperties(cudaDeviceProp* kw_prop, int kw_device) {
-  if (kw_device != 0) return cudaErrorInvalidDevice;
+  int kw_devices = 0;
+  if (cudaGetDeviceCount(&kw_devices) != cudaSuccess || kw_device < 0 || kw_device >= kw_devices)
+    return cudaErrorInvalidDevice;
   *kw_prop = cudaDeviceProp{};
-  const char kw_name[] = "recording device";
-  for (unsigned kw_i = 0; kw_i < sizeof(kw_name); ++kw_i) kw_prop->name[kw_i] = kw_name[kw_i];
+  const char* const kw_name = kw_record_device_name();
+  for (unsigned kw_i = 0; kw_name[kw_i] != 0; ++kw_i) kw_prop->name[kw_i] = kw_name[kw_i];
+  kw_record_device_id(reinterpret_cast<unsigned char*>(kw_prop->uuid.bytes));
+  kw_prop->pciBusID = static_cast<int>(kw_record_attribute(33));
+  kw_prop->pciDeviceID = static_cast<int>(kw_record_attribute(34));
+  kw_prop->pciDomainID = static_cast<int>(kw_record_attribute(50));
   kw_prop->totalGlobalMem = static_cast<size_t>(kw_record_attribute(-2));
   kw_prop->sharedMemPerBlock = static_cast<size_t>(kw_record_attribute(8));
   kw_prop->regsPerBlock = static_cast<int>(kw_record_attribute(12));
@@ -104,7 +112,7 @@ template <typename KwResult, typename... KwArgs>
 void kw_call(KwResult (*kw_launcher)(KwArgs...), void** kw_args) {
   kw_apply(kw_launcher, kw_args, std::index_sequence_for<KwArgs...>{});
 }
-extern "C" __attribute__((visibility("default"))) void kw_recorded_call(void** kw_args) noexcept {
+extern "C" __attribute__((visibility("default"))) void KW_ENTRY(void** kw_args) noexcept {
 #ifdef KW_TORCH
   try {
     kw_call(&KW_LAUNCHER, kw_args);

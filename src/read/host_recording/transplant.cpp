@@ -48,7 +48,7 @@ class Transplanter {
   }
 
   Transplanted run() {
-    out_.notes.push_back("its host code ran once per shape to be recorded, and never again");
+    out_.notes.push_back("its host code ran only to be recorded, and never again");
     for (const ShapeRecord& shape : request_.shapes) add_shape(shape);
     std::string ptx = clean_ptx();
     for (const auto& [name, bytes] : variables_) {

@@ -14,7 +14,7 @@ void kw_record_alias(const char* name, const char* entry);
 /// Sets an attribute of the device, by CUDA's number. Negative numbers are our own, for values
 /// without a CUDA number.
 void kw_record_attribute_is(int which, int64_t value);
-/// Device memory starts at `base`.
+/// Device memory starts at `base`; 0: where a real device could have it.
 void kw_record_begin(uint64_t base, uint64_t memory_bytes);
 /// Writes a line for the caller and resets the counters; `noise` seeds the values that reads
 /// return.
@@ -30,8 +30,22 @@ void kw_record_move(void* to, const void* from, unsigned element, int rank, cons
                     const int64_t* to_steps, const int64_t* from_steps);
 /// A framework frees `bytes` of memory, to allocate them again at other addresses.
 void kw_record_take_back(uint64_t bytes);
-/// Calls forbid_system_calls(), for a process that is not ours. Returns 1 if the filter is active.
+/// From now on every question about the machine has the answers of another machine.
+void kw_record_world(uint64_t seed);
+/// Closes the process to the outside (confine.h). Returns 1 if the filter is active.
 int kw_record_confine();
+/// The same for files, after the last library was loaded.
+int kw_record_confine_files();
+/// Reading the list of environment variables refuses the call.
+void kw_record_hide_environment();
+/// A clock that is not made up, in seconds.
+double kw_record_seconds();
+/// The device of this world: its number, its name, its 16 bytes of identity.
+int kw_record_device();
+const char* kw_record_device_name();
+void kw_record_device_id(unsigned char* bytes);
+/// The value of an environment variable in this world; null: it is not set.
+const char* kw_record_variable(const char* name);
 /// Allocates memory for a tensor.
 uint64_t kw_record_tensor(int index, uint64_t bytes);
 /// `call` runs before the process is ended because a call did too much.

@@ -5,10 +5,12 @@
 
 #include "host_recording/recorder/control.h"
 #include "host_recording/recorder/state.h"
+#include "host_recording/recorder/world.h"
 
 using kw::recorder::fail;
 using kw::recorder::refuse;
 using kw::recorder::state;
+using kw::recorder::world;
 
 namespace {
 
@@ -21,6 +23,8 @@ enum : int {
   kSharedOptIn = 97,
   kBlocksPerSm = 106
 };
+
+bool is_device(int number) { return number >= 0 && number < world().devices; }
 
 int64_t resident(const void* function, int block, size_t shared) {
   const int64_t registers = kw_record_function(function, 0);
@@ -40,18 +44,20 @@ int64_t resident(const void* function, int block, size_t shared) {
 }  // namespace
 
 KW_RECORDED int cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = world().devices;
   return 0;
 }
 KW_RECORDED int cudaGetDevice(int* device) {
-  *device = 0;
+  *device = world().device;
   return 0;
 }
 KW_RECORDED int cudaSetDevice(int device) {
-  return device == 0 ? 0 : fail(kw::recorder::kInvalidDevice);
+  if (!is_device(device)) return fail(kw::recorder::kInvalidDevice);
+  world().device = device;
+  return 0;
 }
 KW_RECORDED int cudaDeviceGetAttribute(int* value, int which, int device) {
-  if (device != 0) return fail(kw::recorder::kInvalidDevice);
+  if (!is_device(device)) return fail(kw::recorder::kInvalidDevice);
   *value = static_cast<int>(kw_record_attribute(which));
   return 0;
 }
@@ -93,8 +99,13 @@ KW_RECORDED const char* cudaGetErrorName(int code) {
   return code == 0 ? "cudaSuccess" : "cudaErrorInvalidValue";
 }
 
-KW_RECORDED int cudaFuncSetAttribute(const void* function, int, int) {
-  return kw_record_function(function, 0) < 0 ? fail(kw::recorder::kInvalidFunction) : 0;
+KW_RECORDED int cudaFuncSetAttribute(const void* function, int which, int value) {
+  if (kw_record_function(function, 0) < 0) return fail(kw::recorder::kInvalidFunction);
+  constexpr int kDynamicShared = 8;
+  const int64_t room = kw_record_attribute(kSharedOptIn) - kw_record_function(function, 1);
+  if (which == kDynamicShared && (value < 0 || value > room))
+    return fail(kw::recorder::kInvalidValue);
+  return 0;
 }
 KW_RECORDED int cudaFuncSetCacheConfig(const void*, int) { return 0; }
 KW_RECORDED int cudaFuncSetSharedMemConfig(const void*, int) { return 0; }

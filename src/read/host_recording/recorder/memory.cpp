@@ -4,6 +4,7 @@
 
 #include "host_recording/recorder/control.h"
 #include "host_recording/recorder/state.h"
+#include "host_recording/recorder/world.h"
 
 using kw::recorder::as_number;
 using kw::recorder::fail;
@@ -19,7 +20,9 @@ constexpr uint64_t kAlign = 512, kGap = uint64_t{1} << 20;
 uint64_t take(uint64_t bytes) {
   State& s = state();
   const uint64_t address = s.next;
-  s.next += (bytes + kAlign - 1) / kAlign * kAlign + kGap;
+  // No two processes, and no two calls, have memory at the same distances.
+  const uint64_t more = of_world(s.next, kGap / kAlign) * kAlign;
+  s.next += (bytes + kAlign - 1) / kAlign * kAlign + kGap + more;
   s.device[address] = {bytes};
   return address;
 }

@@ -7,9 +7,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
-#include "host_recording/confine.h"
 #include "host_recording/recorder/control.h"
+#include "host_recording/recorder/world.h"
 
 namespace kw::recorder {
 namespace {
@@ -109,7 +110,8 @@ KW_RECORDED void kw_record_attribute_is(int which, int64_t value) {
 }
 
 KW_RECORDED void kw_record_begin(uint64_t base, uint64_t memory_bytes) {
-  state().next = base;
+  kw::recorder::world().ordinary = base == 0;
+  state().next = base != 0 ? base : kw::recorder::ordinary_place();
   state().memory_bytes = memory_bytes;
 }
 
@@ -117,14 +119,13 @@ KW_RECORDED void kw_record_line(const char* line, uint64_t noise) {
   state().noise = noise;
   state().events = 0;
   state().last_error = kw::recorder::kSuccess;
+  if (const char* const what = std::exchange(kw::recorder::world().looked, nullptr))
+    kw::recorder::write_line(std::string("refuse it looks at ") + what +
+                             ", which are not the same everywhere");
   kw::recorder::write_line(line);
 }
 
 KW_RECORDED void kw_record_refuse(const char* why) { kw::recorder::refuse(why); }
-
-KW_RECORDED int kw_record_confine() {
-  return kw::host_recording::forbid_system_calls().empty() ? 0 : 1;
-}
 
 KW_RECORDED void kw_record_at_end(void (*call)()) { state().at_end = call; }
 
@@ -137,6 +138,7 @@ KW_RECORDED size_t kw_record_take(char* to, size_t room) {
 }
 
 KW_RECORDED int64_t kw_record_attribute(int which) {
+  if (const int64_t varied = kw::recorder::varied_attribute(which); varied >= 0) return varied;
   const auto at = state().attributes.find(which);
   return at == state().attributes.end() ? 0 : at->second;
 }

@@ -26,7 +26,7 @@ int64_t kw_count(const char* kw_at) {
 }
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) void kw_recorded_call(void** kw_args) noexcept {
+extern "C" __attribute__((visibility("default"))) void KW_ENTRY(void** kw_args) noexcept {
   kw_extension_functions();
   kw_binding::Words kw_words = {kw_count(KW_ARGUMENTS)};
   for (const char* kw_at = KW_ARGUMENTS; *kw_at != 0; ++kw_at) {
