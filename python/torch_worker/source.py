@@ -15,6 +15,7 @@ import torch
 from kw_torch_worker.failures import Failure, Loading
 
 MODULE = "kw_reference"
+_make_module = torch.nn.Module.__init__
 _numbers = itertools.count()  # every file has its own name: torch.compile remembers modules by name
 
 
@@ -59,9 +60,16 @@ def _forget_neighbours():
             del sys.modules[name]
 
 
+def _make_evaluating(self, *args, **kwargs):
+    _make_module(self, *args, **kwargs)
+    self.training = False
+
+
 def load(described):
-    """Runs the file as a module. If a text is given, it is used instead of the content of the file."""
+    """Runs the file as a module. If a text is given, it is used instead of the content of the file.
+    In eval mode every module is made in that mode, wherever the file makes it."""
     _forget_neighbours()
+    torch.nn.Module.__init__ = _make_evaluating if described.get("evaluation") else _make_module
     path, text = described.get("path", ""), described.get("text")
     module = types.ModuleType(f"{MODULE}_{next(_numbers)}")
     if text is None and not path:

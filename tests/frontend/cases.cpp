@@ -27,6 +27,7 @@ LoadOptions options_of(const std::string& text) {
     const std::string& value = words[i + 1];
     if (words[i] == "--input") options.inputs.push_back(value);
     if (words[i] == "--function") options.function = value;
+    if (words[i] == "--mode") options.evaluation = value == "eval";
     if (words[i] == "--dims") {
       const size_t equals = value.find('=');
       options.dims[value.substr(0, equals)] = *parse_int(value.substr(equals + 1));

@@ -85,7 +85,7 @@ TEST(Docs, TheFolderLoads) {
   const task::TensorSpec* ids = task->find_input("ids");
   ASSERT_TRUE(ids);
   EXPECT_EQ(ids->legal.low, 0);
-  EXPECT_EQ(ids->legal.high_dim, "V");
+  EXPECT_EQ(ids->legal.below, "V");
   const task::TensorSpec* scale = task->find_input("scale");
   ASSERT_TRUE(scale);
   EXPECT_EQ(scale->role, task::Role::Weight);
@@ -232,6 +232,22 @@ const BadToml kBad[] = {
      "[inputs.x]\ndtype = \"int32\"\nshape = [\"N\"]\nlow = 5\nhigh = 2\n[inputs.y]\ndtype = "
      "\"int32\"\nshape = [\"N\"]\n",
      "task.toml:1:1: no value is legal: the lower bound is above the upper one"},
+    {"empty_range_of_floats",
+     "[inputs.x]\ndtype = \"fp32\"\nshape = [\"N\"]\nmin = 1.5\nmax = -1.5\n",
+     "task.toml:1:1: no value is legal: the lower bound is above the upper one"},
+    {"nan_bound", "[inputs.x]\ndtype = \"fp32\"\nshape = [\"N\"]\nmin = nan\n",
+     "task.toml:4:7: 'min' must be a finite number"},
+    {"infinite_bound", "[inputs.x]\ndtype = \"fp32\"\nshape = [\"N\"]\nmax = inf\n",
+     "task.toml:4:7: 'max' must be a finite number"},
+    {"positive_below_zero",
+     "[inputs.x]\ndtype = \"fp32\"\nshape = [\"N\"]\npositive = true\nmax = -1.0\n",
+     "task.toml:5:7: 'max' must be above 0 beside positive = true"},
+    {"bounds_of_integers", "[inputs.x]\ndtype = \"int32\"\nshape = [\"N\"]\nmin = 0\n",
+     "task.toml:4:7: 'min' has no meaning for int32; use low and high"},
+    {"bounds_of_floats", "[inputs.x]\ndtype = \"fp16\"\nshape = [\"N\"]\nhigh = 3\n",
+     "task.toml:4:8: 'high' has no meaning for fp16; use min and max"},
+    {"outside_the_type", "[inputs.x]\ndtype = \"int8\"\nshape = [\"N\"]\nlow = 300\n",
+     "task.toml:1:1: no value is legal: int8 ends at -128 and 127"},
     {"below_unknown",
      "[inputs.x]\ndtype = \"int32\"\nshape = [\"N\"]\nbelow = \"V\"\n[inputs.y]\ndtype = "
      "\"int32\"\nshape = [\"N\"]\n",

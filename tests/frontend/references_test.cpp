@@ -27,7 +27,7 @@ std::string legal_text(const task::Legal& legal) {
   std::string text;
   if (legal.low) text += fmt::format(" >= {}", *legal.low);
   if (legal.high) text += fmt::format(" <= {}", *legal.high);
-  if (!legal.high_dim.empty()) text += fmt::format(" < {}", legal.high_dim);
+  if (!legal.below.empty()) text += fmt::format(" < {}", legal.below);
   if (legal.float_low) text += fmt::format(" >= {}", *legal.float_low);
   if (legal.float_high) text += fmt::format(" <= {}", *legal.float_high);
   if (legal.positive) text += " positive";
@@ -51,6 +51,9 @@ std::string summary(const task::Task& task, const graph::Graph& graph) {
                     graph::shape_text(graph[output.node].shape));
   text += fmt::format("correct at {}\nfast at {}\n", task::dims_text(task.correctness_shapes[0]),
                       task::dims_text(task.benchmark_shapes[0]));
+  for (const auto& [name, range] : task.dims) {
+    if (range.multiple > 1) text += fmt::format("{}: multiples of {}\n", name, range.multiple);
+  }
   for (const std::string& guard : graph.guards) text += fmt::format("guard {}\n", guard);
   return text;
 }

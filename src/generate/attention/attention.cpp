@@ -162,6 +162,7 @@ bool is_fixed_positive(const Region& region, NodeId id) {
   const auto& in = node.inputs;
   switch (node.op) {
     case Op::Constant:
+      if (!node.attrs.number_text.empty()) return region.numbers->at(number_key(node)).positive;
       return !node.attrs.starts.empty() || constant_of(region, id).value_or(0) > 0;
     case Op::Expand:
     case Op::Reshape:

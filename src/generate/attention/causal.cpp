@@ -68,6 +68,7 @@ class Places {
       case Op::Iota:
         return index[static_cast<size_t>(node.attrs.dims[0])];
       case Op::Constant:
+        if (!node.attrs.number_text.empty()) return std::nullopt;
         return node.attrs.starts.empty() ? Dim(node.attrs.integer) : node.attrs.starts[0];
       case Op::Cast:
         return place(node.inputs[0], index);
@@ -107,7 +108,7 @@ std::optional<double> constant_of(const Region& region, NodeId id) {
     if (region.loads.count(id) > 0) return std::nullopt;
     const Node& node = region.node(id);
     if (node.op == Op::Constant) {
-      if (!node.attrs.starts.empty()) return std::nullopt;
+      if (!node.attrs.is_literal()) return std::nullopt;
       return is_floating(node.dtype) ? node.attrs.number : static_cast<double>(node.attrs.integer);
     }
     if (node.op != Op::Expand && node.op != Op::Reshape && node.op != Op::Cast) return std::nullopt;

@@ -47,6 +47,7 @@ void add_parameters(KernelSignature& signature, const Emitter& e, const Paramete
   for (const auto& [node, buffer] : region.loads) pointer(buffer, false);
   for (const Store& store : region.stores) pointer(store.to, true);
   for (const std::string& dim : e.used().parameters) signature.add("Index " + dim, dim);
+  for (const auto& [name, type] : e.used().numbers) signature.add(type + " " + name, name);
   for (const auto& [declaration, argument] : more) signature.add(declaration, argument);
 }
 

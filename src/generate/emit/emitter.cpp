@@ -50,6 +50,7 @@ std::string noun_of(const Region& region, NodeId id) {
 }
 
 Value constant_value(Emitter& e, const Node& node) {
+  if (!node.attrs.number_text.empty()) return e.number(node);
   if (node.attrs.starts.empty()) {
     return {{literal(node.dtype, node.attrs.number, node.attrs.integer)}, 0};
   }
@@ -138,6 +139,14 @@ int Emitter::level_of(const Dim& index) const {
     if (found != variable_level_.end()) level = std::max(level, found->second);
   }
   return level;
+}
+
+Value Emitter::number(const Node& constant) {
+  KW_CHECK(region_.numbers != nullptr, "the plan has the numbers of its constants");
+  const PlanNumber& number = region_.numbers->at(number_key(constant));
+  used_.numbers[number.name] = register_type(number.dtype);
+  if (register_type(number.dtype) == register_type(constant.dtype)) return {{number.name}, 0};
+  return {{fmt::format("static_cast<{}>({})", register_type(constant.dtype), number.name)}, 0};
 }
 
 std::string Emitter::fresh(const std::string& wish) {

@@ -44,6 +44,8 @@ struct Used {
   std::set<std::string> buffers, functions;
   /// Names in indices that are not variables: dims and lets, which the kernel takes as arguments.
   std::set<std::string> parameters;
+  /// Numbers of the plan, with the types of their parameters.
+  std::map<std::string, std::string> numbers;
   /// The number of times each node was computed, at different indices or in different scopes.
   std::map<NodeId, int> instances;
 };
@@ -95,6 +97,8 @@ class Emitter {
   /// A name for `text` in that scope; the same text gets the same name.
   std::string named(int level, const std::string& type, const std::string& wish,
                     const std::string& text);
+  /// The value of a Constant that the plan computes: a parameter of the kernel.
+  Value number(const Node& constant);
   /// An index as C++ text; it is noted as used.
   std::string text(const Dim& index);
   /// Notes an index as used if it is printed elsewhere.

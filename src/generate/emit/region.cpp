@@ -1,6 +1,14 @@
 #include "emit/region.h"
 
+#include "graph/promote.h"
+
 namespace kw::generate {
+
+std::string number_key(const Node& constant) {
+  const DType dtype =
+      tensor::is_float(constant.dtype) ? graph::opmath(constant.dtype) : DType::Int64;
+  return std::string(tensor::dtype_name(dtype)) + " " + constant.attrs.number_text;
+}
 
 bool is_heavy(Op op) {
   switch (graph::op_info(op).kind) {

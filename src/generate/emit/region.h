@@ -23,8 +23,21 @@ struct Store {
   Buffer to;  // has the node's shape
 };
 
+/// Numbers that the plan computes from dims and scalars, and passes to kernels by name.
+struct PlanNumber {
+  std::string name;
+  DType dtype = DType::Fp32;  // fp32 or fp64 for floats, int64 for integers
+  std::string text;           // in the grammar of a `let` with a dtype
+  bool positive = false;      // at all dims; scalars may have any sign
+};
+/// By "fp32 1 / sqrt(D)".
+using PlanNumbers = std::map<std::string, PlanNumber>;
+/// The key of a Constant that is not a literal.
+std::string number_key(const Node& constant);
+
 struct Region {
   const Graph* graph = nullptr;
+  const PlanNumbers* numbers = nullptr;
   std::string name;                // name of the kernel
   std::vector<Store> stores;       // at least one
   std::map<NodeId, Buffer> loads;  // never one of `stores`

@@ -50,7 +50,9 @@ bool differ(const Graph& one, const Graph& other) {
   for (size_t i = 0; i < one.nodes.size(); ++i) {
     const Node &a = one.nodes[i], &b = other.nodes[i];
     if (a.op != b.op || a.inputs != b.inputs) return true;
-    if (a.op != Op::Constant || !a.attrs.starts.empty()) continue;
+    if (a.op != Op::Constant) continue;
+    if (a.attrs.number_text != b.attrs.number_text) return true;
+    if (!a.attrs.is_literal()) continue;
     if (!same_number(a.attrs.number, b.attrs.number) || a.attrs.integer != b.attrs.integer)
       return true;
   }
@@ -171,6 +173,18 @@ std::string design_text(const Design& design) {
   for (const Choice& choice : design.choices)
     texts.push_back(choice.kernel + "=" + choice.schedule);
   return join(texts, " ");
+}
+
+Result<std::vector<std::string>> frozen_dims(const task::Task& task) {
+  const task::Dims& shape = task.benchmark_shapes.front();
+  const Graph graph = KW_TRY(task.graph_at(shape));
+  std::vector<std::string> frozen;
+  const std::vector<std::string> tied = KW_TRY(tied_dims(task, graph, shape));
+  for (const auto& [dim, value] : shape) {
+    const std::string condition = fmt::format("{} == {}", dim, value);
+    if (contains(graph.guards, condition) || contains(tied, condition)) frozen.push_back(condition);
+  }
+  return frozen;
 }
 
 Result<std::vector<Design>> designs(const task::Task& task, const Options& options) {

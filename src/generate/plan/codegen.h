@@ -34,6 +34,10 @@ struct Options {
   bool switches = false;  // more methods can be switched off (switches.h); for ablation, not search
 };
 
+/// The dims whose values the kernels for the first benchmark shape are made for, as conditions:
+/// "V == 2048". Extents that only occur in shapes and in numbers of the plan are not among them.
+Result<std::vector<std::string>> frozen_dims(const task::Task& task);
+
 /// Every design worth trying, the best guess first. Never empty if the reference traces, because
 /// the generic schedule always applies.
 Result<std::vector<Design>> designs(const task::Task& task, const Options& options);

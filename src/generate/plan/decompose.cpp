@@ -37,7 +37,7 @@ std::optional<NodeId> change(Rewriter& r, const Node& node) {
   if (node.op != Op::Pow && node.op != Op::Div) return std::nullopt;
   if (!in_float(node.dtype) && node.dtype != DType::Fp64) return std::nullopt;
   const Node* constant = r.constant_under(node.inputs[1]);
-  if (constant == nullptr || !constant->attrs.starts.empty()) return std::nullopt;
+  if (constant == nullptr || !constant->attrs.is_literal()) return std::nullopt;
   const double number = constant->attrs.number;
   if (node.op == Op::Pow) return power(r, node, number);
   if (!is_power_of_two(number)) return std::nullopt;

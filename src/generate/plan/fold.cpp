@@ -47,7 +47,7 @@ std::optional<NodeId> fold(Rewriter& r, const Node& node) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const Node* constant = r.constant_under(node.inputs[i]);
     const bool usable =
-        constant != nullptr && constant->attrs.starts.empty() && constant->dtype == node.dtype;
+        constant != nullptr && constant->attrs.is_literal() && constant->dtype == node.dtype;
     if (!usable) return std::nullopt;
     values[i] = constant->attrs.number;
   }

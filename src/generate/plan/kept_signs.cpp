@@ -39,7 +39,8 @@ Graph kept_signs(const Graph& graph) {
         node.op == Op::Le || node.op == Op::Gt || node.op == Op::Ge || node.op == Op::Lt;
     if (!bounds && !asks) return std::nullopt;
     const Node* constant = r.constant_under(node.inputs[1]);
-    if (constant == nullptr || !tensor::is_float(constant->dtype)) return std::nullopt;
+    if (constant == nullptr || !tensor::is_float(constant->dtype) || !constant->attrs.is_literal())
+      return std::nullopt;
     if (std::isnan(constant->attrs.number)) return std::nullopt;
     if (bounds) {
       const NodeId id = r.add(node);

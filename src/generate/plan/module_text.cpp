@@ -121,6 +121,13 @@ class ModuleText {
       if (shown_dims_.count(dim) > 0) continue;
       plan("scalar", fmt::format("{}: int64 = {}", dim, task_.benchmark_shapes[0].at(dim)));
     }
+    // Python's floats are doubles: 1 - beta ** step must not start from a rounded beta.
+    for (const task::ScalarSpec& spec : task_.scalars) {
+      if (!spec.runtime) continue;
+      const bool floats = tensor::is_float(spec.dtype);
+      plan("scalar", floats ? fmt::format("{}: fp64 = {}", spec.name, spec.number)
+                            : fmt::format("{}: int64 = {}", spec.name, spec.integer));
+    }
     std::set<std::string> written;
     for (const Sequence& sequence : sequences_) {
       for (const Buffer& buffer : sequence.partition.scratch) {
@@ -170,6 +177,11 @@ class ModuleText {
         for (const auto& [name, text] : kernel.lets) {
           if (written.insert(name).second) plan("let", fmt::format("{} = {}", name, text));
         }
+      }
+      for (const auto& [key, number] : sequence.program->numbers) {
+        if (!written.insert(number.name).second) continue;
+        plan("let", fmt::format("{}: {} = {}", number.name, tensor::dtype_name(number.dtype),
+                                number.text));
       }
     }
   }

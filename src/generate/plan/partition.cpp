@@ -54,6 +54,7 @@ class Cutter {
     Region region;
     region.graph = &graph_;
     region.name = program_.names.kernel;
+    region.numbers = &program_.numbers;
     region.taken = program_.names.taken;
     region.loads = program_.inputs;
     for (const Roots& other : kernels_) {

@@ -10,6 +10,8 @@
 
 #include "core/contains.h"
 #include "emit/emit.h"
+#include "graph/promote.h"
+#include "kernel/number_expr.h"
 #include "plan/passes.h"
 
 namespace kw::generate {
@@ -61,6 +63,50 @@ class Quotients {
 
   Names& names_;
 };
+
+/// Whether a number is above 0 at all dims. Extents are at least 1; int(…) may be a difference.
+bool is_positive(const kernel::NumberExpr& expr, size_t at, const std::set<std::string>& dims) {
+  const kernel::NumberNode& node = expr.nodes[at];
+  const auto child = [&](size_t i) {
+    return is_positive(expr, static_cast<size_t>(node.children[i]), dims);
+  };
+  switch (node.op) {
+    case kernel::NumberOp::Literal:
+      return node.value > 0;
+    case kernel::NumberOp::Name:
+      return dims.count(node.name) > 0;
+    case kernel::NumberOp::Add:
+    case kernel::NumberOp::Multiply:
+    case kernel::NumberOp::Divide:
+      return child(0) && child(1);
+    case kernel::NumberOp::Call:
+      return (node.name == "sqrt" || node.name == "pow" || node.name == "fp16" ||
+              node.name == "bf16") &&
+             child(0);
+    default:
+      return false;
+  }
+}
+
+/// Gives names to the numbers of the plan: "NUMBER", or "lr_value" for a scalar itself.
+PlanNumbers numbers_of(const Graph& graph, Names& names) {
+  PlanNumbers numbers;
+  for (const Node& node : graph.nodes) {
+    if (node.op != Op::Constant || node.attrs.number_text.empty()) continue;
+    const std::string key = number_key(node), &text = node.attrs.number_text;
+    auto found = names.numbers.find(key);
+    if (found == names.numbers.end()) {
+      const bool plain = identifiers(text) == std::vector<std::string>{text};
+      found = names.numbers.emplace(key, safe_name(plain ? text + "_value" : "NUMBER", names.taken))
+                  .first;
+    }
+    const DType dtype = tensor::is_float(node.dtype) ? graph::opmath(node.dtype) : DType::Int64;
+    const auto parsed = kernel::parse_number(text);
+    const bool positive = parsed && is_positive(*parsed, parsed->nodes.size() - 1, names.dims);
+    numbers.emplace(key, PlanNumber{found->second, dtype, text, positive});
+  }
+  return numbers;
+}
 
 /// The number of windows along a dim is a sum, "H - 2", and so are many extents after it. Products
 /// of such sums cannot be factored again; products of names can.
@@ -169,6 +215,7 @@ Result<Program> make_program(const Graph& trace, Names& names, const Options& op
   }
   name_window_counts(program.graph, quotients);
   program.lets = quotients.lets;
+  program.numbers = numbers_of(program.graph, names);
   for (const graph::NamedNode& input : program.graph.inputs) {
     const Node& node = program.graph[input.node];
     const auto name = names.inputs.find(input.name);

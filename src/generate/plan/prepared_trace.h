@@ -20,6 +20,7 @@ struct Names {
   std::set<std::string> taken;                         // the names above, dims, reserved words
   std::set<std::string> dims;
   std::map<std::string, std::string> quotients;  // "(D / 3)" -> its name
+  std::map<std::string, std::string> numbers;    // key of a number -> its name
   std::string kernel;                            // base of the kernels' names
 };
 Names names_of(const task::Task& task, const Graph& graph);
@@ -29,6 +30,7 @@ struct Program {
   std::vector<std::pair<std::string, std::string>> lets;  // names with their quotients, "(D / 3)"
   std::map<NodeId, Buffer> inputs;
   std::vector<Store> outputs;
+  PlanNumbers numbers;
   std::vector<std::string> guards;  // plan conditions of the trace
   bool special = false;             // the next program is the same with fewer guards
   Names names;

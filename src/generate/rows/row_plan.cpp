@@ -247,6 +247,7 @@ std::optional<Dim> count_said(const Region& region, NodeId id) {
   const Node& node = region.node(id);
   if (region.loads.count(id) > 0 || node.op != Op::Constant) return std::nullopt;
   if (!node.attrs.starts.empty()) return node.attrs.starts[0];
+  if (!node.attrs.number_text.empty()) return std::nullopt;
   const double number = node.attrs.number;
   if (number < 1 || number > 1e15 || number != std::floor(number)) return std::nullopt;
   return Dim(static_cast<int64_t>(number));

@@ -48,7 +48,7 @@ class Matcher {
   /// The constant's value; empty if it depends on the dims.
   std::optional<double> constant(NodeId id) const {
     const Node& node = graph_[unspread(id)];
-    if (node.op != Op::Constant || !is_narrow(node.dtype) || !node.attrs.starts.empty())
+    if (node.op != Op::Constant || !is_narrow(node.dtype) || !node.attrs.is_literal())
       return std::nullopt;
     return node.attrs.number;
   }

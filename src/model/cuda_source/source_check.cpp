@@ -179,17 +179,6 @@ class Checker {
       report(token, "a module has no main()", "it holds device code only; the engine is the host");
     }
     if (token.text == "asm" || token.text == "__asm__" || token.text == "__asm") check_assembly(at);
-    if (is_clock_function(token.text) && next_is(at, "(") && !is_member(at)) {
-      report(token, "'" + token.text + "()' reads a clock",
-             "a result must not depend on time or on the SM; the engine does the timing");
-    }
-  }
-
-  bool is_member(size_t at) const {
-    const SourceToken* before = previous(at);
-    if (before == nullptr) return false;
-    return before->text == "." ||
-           (before->text == ">" && at > 1 && source_.tokens[at - 2].text == "-");
   }
 
   void check_host(size_t at) {

@@ -2,7 +2,9 @@
 // with the documentation. Headers and pragmas are lists of allowed names and folders; anything else
 // is refused. Identifiers, directives and assembly are lists of refused words with a reason each,
 // because legal CUDA has too many words to list. The reason becomes the hint of the message. The
-// cost: a new harmful identifier of CUDA is accepted until a row names it.
+// cost: a new harmful identifier of CUDA is accepted until a row names it. What device code reads
+// of the machine is judged in the compiled PTX instead (ptx/machine_reads.h): names in the source
+// can be hidden.
 #include "cuda_source/source_rules.h"
 
 #include <algorithm>
@@ -111,12 +113,6 @@ constexpr std::array<std::string_view, 14> kHostPrefixes = {
     "cudaDevice", "cudaStream", "cudaEvent",  "cudaGraph",  "cudaFuncSet",
     "cudaHost",   "cuLaunch",   "cuMem",      "cublas"};
 
-constexpr std::array<std::string_view, 5> kClocks = {"clock", "clock64", "__clock", "__clock64",
-                                                     "__globaltimer"};
-constexpr std::array<std::string_view, 4> kClockIntrinsics = {
-    "__nvvm_read_ptx_sreg_clock", "__nvvm_read_ptx_sreg_globaltimer", "__nvvm_read_ptx_sreg_smid",
-    "__nvvm_read_ptx_sreg_gridid"};
-
 template <typename Table>
 std::string_view lookup(const Table& table, std::string_view name) {
   for (const Refusal& row : table) {
@@ -130,11 +126,11 @@ bool is_word(char c) {
 }
 
 // Finds a whole word of the assembly: ".global" declares a variable, "st.global" does not.
-size_t find_word(std::string_view text, std::string_view word, bool after_blank) {
+size_t find_word(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
-    const bool starts = !after_blank || at == 0 ||
-                        !(is_word(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == ':');
+    const bool starts =
+        at == 0 || !(is_word(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == ':');
     if (starts && ends) return at;
   }
   return std::string_view::npos;
@@ -168,25 +164,11 @@ std::string_view refused_identifier(std::string_view name) {
   return {};
 }
 
-bool is_clock_function(std::string_view name) {
-  if (contains(kClocks, name)) return true;
-  return std::ranges::any_of(kClockIntrinsics,
-                             [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
 AssemblyFault find_assembly_fault(std::string_view assembly) {
   for (const std::string_view space : {".global", ".const"}) {
-    if (find_word(assembly, space, true) != std::string_view::npos) {
+    if (find_word(assembly, space) != std::string_view::npos) {
       return {"declares a '" + std::string(space) + "' variable",
               "state must not outlive a launch; use a tensor or a scratch buffer"};
-    }
-  }
-  for (const std::string_view name :
-       {"%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
-        "%smid", "%gridid", "%current_graph_exec"}) {
-    if (find_word(assembly, name, false) != std::string_view::npos) {
-      return {"reads " + std::string(name),
-              "a result must not depend on time or on the SM; the engine does the timing"};
     }
   }
   return {};

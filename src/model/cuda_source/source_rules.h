@@ -19,8 +19,6 @@ std::vector<std::string> allowed_pragmas();
 std::string_view refused_directive(std::string_view name);
 /// Why an identifier may not occur in code, or "".
 std::string_view refused_identifier(std::string_view name);
-/// Whether a device function reads a clock.
-bool is_clock_function(std::string_view name);
 
 struct AssemblyFault {
   std::string what;  // "declares a global variable"; "" when allowed

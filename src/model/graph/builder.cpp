@@ -85,6 +85,16 @@ NodeId Builder::constant(DType dtype, double value) {
   return push(std::move(node));
 }
 
+NodeId Builder::constant(DType dtype, const Number& value) {
+  const NodeId id = constant(dtype, value.value);
+  if (value.text.empty()) return id;
+  const bool is_float = tensor::is_float(dtype);
+  graph_.nodes.back().attrs.number_text = is_float               ? value.text
+                                          : dtype == DType::Bool ? "ceil(abs(" + value.text + "))"
+                                                                 : "trunc(" + value.text + ")";
+  return id;
+}
+
 NodeId Builder::constant_int(DType dtype, int64_t value) {
   if (tensor::is_float(dtype)) return constant(dtype, static_cast<double>(value));
   Node node{Op::Constant, {}, dtype, {}, {}, "", 0, 0};

@@ -23,6 +23,8 @@ class Builder {
   NodeId input(const std::string& name, DType dtype, Shape shape);
   /// The number as PyTorch's kernels receive it: fp32 for fp32 and the half types.
   NodeId constant(DType dtype, double value);
+  /// The same for a number that follows from dims and scalars.
+  NodeId constant(DType dtype, const Number& value);
   NodeId constant_int(DType dtype, int64_t value);
   /// A number computed from dims; generated code can compute it again for other dims.
   NodeId constant_dim(DType dtype, const Dim& value);

@@ -99,8 +99,9 @@ Result<NodeId> Builder::as_tensor(const Operand& operand, DType type) {
     case Operand::Kind::Tensor:
       return cast(operand.node, type);
     case Operand::Kind::Float:
-      return constant(type, operand.number);
+      return constant(type, Number(operand.number, operand.text));
     case Operand::Kind::Int:
+      if (!operand.text.empty()) return constant(type, Number(operand.number, operand.text));
       return constant_dim(type, operand.dim);
     default:
       return constant_int(type, operand.integer);
@@ -152,7 +153,7 @@ Result<NodeId> Builder::binary(Op op, Operand a, Operand b) {
   std::vector<NodeId> inputs;
   for (Operand operand : both) {
     if (operand.kind == Operand::Kind::Float && tensor::is_float(type) && stores_numbers(op)) {
-      operand.number = round_to(type, operand.number);
+      operand = Operand::of(round_to(type, Number(operand.number, operand.text)));
     }
     inputs.push_back(KW_TRY(as_tensor(operand, type)));
   }
@@ -171,7 +172,7 @@ Result<NodeId> Builder::where(NodeId condition, Operand a, Operand b) {
   std::vector<NodeId> inputs = {cast(condition, DType::Bool)};
   for (Operand operand : both) {
     if (operand.kind == Operand::Kind::Float && tensor::is_float(common)) {
-      operand.number = round_to(common, operand.number);
+      operand = Operand::of(round_to(common, Number(operand.number, operand.text)));
     }
     inputs.push_back(KW_TRY(as_tensor(operand, common)));
   }

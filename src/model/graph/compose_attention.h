@@ -11,7 +11,7 @@ namespace kw::graph {
 struct Attention {
   std::optional<NodeId> mask;   // bool: true takes part; otherwise added to the scores
   bool causal = false;          // query i sees the keys 0 … i
-  std::optional<double> scale;  // not set: 1 / sqrt(E)
+  std::optional<Number> scale;  // not set: 1 / sqrt(E)
   bool grouped = false;         // keys and values have fewer heads than queries
 };
 /// […, L, E], […, S, E], […, S, F] -> […, L, F]. A query that sees no key gives 0.

@@ -243,7 +243,8 @@ Result<NodeId> scatter(Builder& b, NodeId x, int dim, NodeId index, Operand sour
     KW_TRY(same_rank(b, values, full));
     values = KW_TRY(cut_to(b, values, full, -1, "scatter()"));
   } else {
-    if (tensor::is_float(b.dtype(x))) source = Operand::of(round_to(b.dtype(x), source.number));
+    if (tensor::is_float(b.dtype(x)))
+      source = Operand::of(round_to(b.dtype(x), Number(source.number, source.text)));
     const NodeId number = KW_TRY(b.as_tensor(source, b.dtype(x)));
     values = KW_TRY(b.expand(number, b[full].shape));
   }
@@ -254,7 +255,7 @@ Result<NodeId> scatter(Builder& b, NodeId x, int dim, NodeId index, Operand sour
 Result<NodeId> index_add(Builder& b, NodeId x, int dim, NodeId index, NodeId source,
                          Operand alpha) {
   const int at = KW_TRY(b.wrap_dim(dim, x));
-  if (alpha.is_tensor() || alpha.number != 1) {
+  if (!alpha.is(1)) {
     Formula f(b);
     source = KW_TRY(f.done(f(source) * Term(alpha), b.dtype(source)));
   }
@@ -276,7 +277,7 @@ Result<NodeId> filling(Builder& b, NodeId x, Operand value, const char* function
         function, b.rank(value.node));
   }
   if (!value.is_tensor() && tensor::is_float(b.dtype(x)))
-    value = Operand::of(round_to(b.dtype(x), value.number));
+    value = Operand::of(round_to(b.dtype(x), Number(value.number, value.text)));
   return b.as_tensor(value, b.dtype(x));
 }
 

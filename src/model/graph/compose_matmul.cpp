@@ -33,9 +33,7 @@ Result<NodeId> wide_product(Builder& b, NodeId x, NodeId y) {
   return b.matmul(left, b.cast(y, type));
 }
 
-bool is_number(const Operand& operand, double value) {
-  return !operand.is_tensor() && operand.number == value;
-}
+bool is_number(const Operand& operand, double value) { return operand.is(value); }
 
 // beta * input + alpha * product, converted to the input's dtype.
 Result<NodeId> combine(Builder& b, NodeId input, NodeId product, const Scales& scales) {

@@ -171,7 +171,7 @@ Result<NodeId> log_softmax(Builder& b, NodeId x, int dim, MaybeType dtype) {
 }
 
 Result<NodeId> layer_norm(Builder& b, NodeId x, const Shape& normalized, MaybeNode weight,
-                          MaybeNode bias, double eps) {
+                          MaybeNode bias, const Number& eps) {
   KW_TRY(need_float(b, x, "layer_norm"));
   const Dims dims = KW_TRY(normalized_dims(b, x, normalized, weight, bias));
   Formula f(b);
@@ -184,7 +184,7 @@ Result<NodeId> layer_norm(Builder& b, NodeId x, const Shape& normalized, MaybeNo
 }
 
 Result<NodeId> rms_norm(Builder& b, NodeId x, const Shape& normalized, MaybeNode weight,
-                        std::optional<double> eps) {
+                        std::optional<Number> eps) {
   KW_TRY(need_float(b, x, "rms_norm"));
   const Dims dims = KW_TRY(normalized_dims(b, x, normalized, weight, {}));
   const double smallest = b.dtype(x) == DType::Fp64 ? std::numeric_limits<double>::epsilon()
@@ -200,7 +200,7 @@ Result<NodeId> rms_norm(Builder& b, NodeId x, const Shape& normalized, MaybeNode
 // With weight or bias, and rank 3 or more, PyTorch folds everything into one multiply-add per
 // channel. The graph does the same, because the rounding happens there.
 Result<NodeId> group_norm(Builder& b, NodeId x, int64_t groups, MaybeNode weight, MaybeNode bias,
-                          double eps) {
+                          const Number& eps) {
   KW_TRY(need_channels(b, x, "group_norm"));
   const Shape shape = b[x].shape;
   const Dim channels = shape[1];

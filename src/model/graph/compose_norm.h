@@ -16,19 +16,19 @@ Result<NodeId> log_softmax(Builder& b, NodeId x, int dim, MaybeType dtype = {});
 
 /// Over the last dims, which must equal `normalized`. weight and bias have that shape.
 Result<NodeId> layer_norm(Builder& b, NodeId x, const Shape& normalized, MaybeNode weight,
-                          MaybeNode bias, double eps);
+                          MaybeNode bias, const Number& eps);
 /// Without eps: the machine epsilon of the type to compute in.
 Result<NodeId> rms_norm(Builder& b, NodeId x, const Shape& normalized, MaybeNode weight,
-                        std::optional<double> eps);
+                        std::optional<Number> eps);
 /// x is [N, C, …]; each group has C / groups channels.
 Result<NodeId> group_norm(Builder& b, NodeId x, int64_t groups, MaybeNode weight, MaybeNode bias,
-                          double eps);
+                          const Number& eps);
 
 /// The values that normalise a channel. `training`: uses the batch, otherwise the running values.
 struct ChannelNorm {
   MaybeNode running_mean, running_var, weight, bias;
   bool training = false;
-  double eps = 1e-5;
+  Number eps = 1e-5;
 };
 /// x is [N, C] or [N, C, …].
 Result<NodeId> batch_norm(Builder& b, NodeId x, const ChannelNorm& norm);

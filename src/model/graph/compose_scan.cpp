@@ -28,10 +28,12 @@ Result<ValueIndex> best_so_far(Builder& b, Op value, Op index, NodeId x, int dim
 }
 
 // Adds one of the ordering ops; `count` elements remain along the dim.
-Result<NodeId> ordered(Builder& b, Op op, NodeId x, int dim, bool descending, const Dim& count) {
+Result<NodeId> ordered(Builder& b, Op op, NodeId x, int dim, bool descending, const Dim& count,
+                       bool stable = false) {
   Node node{op, {x}, b.dtype(x), b[x].shape, {}, "", 0, 0};
   node.attrs.dims = {dim};
   node.attrs.descending = descending;
+  node.attrs.integer = stable ? 1 : 0;
   node.shape[static_cast<size_t>(dim)] = count;
   return b.add(std::move(node));
 }
@@ -95,20 +97,21 @@ Result<NodeId> logcumsumexp(Builder& b, NodeId x, int dim) {
   return f.done(f(sums), b.dtype(x));
 }
 
-Result<ValueIndex> sort(Builder& b, NodeId x, int dim, bool descending) {
+Result<ValueIndex> sort(Builder& b, NodeId x, int dim, bool descending, bool stable) {
   const Line line = KW_TRY(line_of(b, x, dim));
   ValueIndex result;
   result.value = KW_TRY(ordered(b, Op::SortValues, line.x, line.dim, descending, line.extent));
-  result.index = KW_TRY(ordered(b, Op::SortIndices, line.x, line.dim, descending, line.extent));
+  result.index =
+      KW_TRY(ordered(b, Op::SortIndices, line.x, line.dim, descending, line.extent, stable));
   result.value = KW_TRY(b.reshape(result.value, line.shape));
   result.index = KW_TRY(b.reshape(result.index, line.shape));
   return result;
 }
 
-Result<NodeId> argsort(Builder& b, NodeId x, int dim, bool descending) {
+Result<NodeId> argsort(Builder& b, NodeId x, int dim, bool descending, bool stable) {
   const Line line = KW_TRY(line_of(b, x, dim));
   const NodeId index =
-      KW_TRY(ordered(b, Op::SortIndices, line.x, line.dim, descending, line.extent));
+      KW_TRY(ordered(b, Op::SortIndices, line.x, line.dim, descending, line.extent, stable));
   return b.reshape(index, line.shape);
 }
 

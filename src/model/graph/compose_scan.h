@@ -15,8 +15,9 @@ Result<ValueIndex> cummin(Builder& b, NodeId x, int dim);
 Result<NodeId> logcumsumexp(Builder& b, NodeId x, int dim);
 
 /// Stable. NaN sorts above all numbers.
-Result<ValueIndex> sort(Builder& b, NodeId x, int dim, bool descending);
-Result<NodeId> argsort(Builder& b, NodeId x, int dim, bool descending);
+/// `stable`: kernels must keep the order of equal elements too; the node then has attrs.integer 1.
+Result<ValueIndex> sort(Builder& b, NodeId x, int dim, bool descending, bool stable = false);
+Result<NodeId> argsort(Builder& b, NodeId x, int dim, bool descending, bool stable = false);
 /// Always sorted, whatever `sorted=` says.
 Result<ValueIndex> topk(Builder& b, NodeId x, const Dim& k, int dim, bool largest);
 /// The k-th smallest element; k counts from 1.

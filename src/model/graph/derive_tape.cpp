@@ -78,7 +78,7 @@ std::string_view called(const Node& node) {
 std::optional<double> constant_of(const Graph& graph, NodeId id) {
   while (graph[id].op == Op::Expand || graph[id].op == Op::Reshape) id = graph[id].inputs[0];
   const Node& node = graph[id];
-  if (node.op != Op::Constant) return std::nullopt;
+  if (node.op != Op::Constant || !node.attrs.number_text.empty()) return std::nullopt;
   return tensor::is_float(node.dtype) ? node.attrs.number : static_cast<double>(node.attrs.integer);
 }
 

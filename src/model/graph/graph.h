@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,12 @@ struct Attrs {
   int64_t integer = 0;
   bool reverse = false, exclusive = false, descending = false;
   ScatterMode scatter = ScatterMode::Set;
+  /// Of a Constant: how its number follows from dims and scalars, in the grammar of a `let` with a
+  /// dtype: "1 / sqrt(D)". "" for a literal and for the expressions in `starts`.
+  std::string number_text = {};
+
+  /// Whether a Constant has this number at other dims and scalars too.
+  bool is_literal() const { return starts.empty() && number_text.empty(); }
 };
 
 struct Node {
@@ -49,6 +56,7 @@ struct Graph {
   std::vector<NamedNode> inputs;    // parameters in order; every one is an Input node
   std::vector<NamedNode> outputs;   // in the order returned
   std::vector<std::string> guards;  // conditions on the dims that the trace assumed: "D % 2 == 0"
+  std::map<std::string, double> scalars;  // runtime scalars with other values than the task's
 
   const Node& operator[](NodeId id) const { return nodes[static_cast<size_t>(id)]; }
 };

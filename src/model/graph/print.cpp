@@ -38,6 +38,7 @@ const char* scatter_name(ScatterMode mode) {
 std::string constant_text(const Node& node) {
   const Attrs& attrs = node.attrs;
   if (!attrs.starts.empty() && !attrs.starts[0].is_constant()) return attrs.starts[0].text();
+  if (!attrs.number_text.empty()) return attrs.number_text;
   if (tensor::is_float(node.dtype)) return number_text(attrs.number);
   if (node.dtype == DType::Bool) return attrs.integer != 0 ? "true" : "false";
   return std::to_string(attrs.integer);
@@ -66,6 +67,7 @@ std::string attrs_text(const Node& node) {
   if (attrs.reverse) text += " reverse";
   if (attrs.exclusive) text += " exclusive";
   if (attrs.descending) text += " descending";
+  if (node.op == Op::SortIndices && attrs.integer == 1) text += " stable";
   return text;
 }
 

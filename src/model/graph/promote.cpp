@@ -77,6 +77,13 @@ double round_to(DType type, double value) {
   return tensor::get_element(*cell, 0);
 }
 
+Number round_to(DType type, const Number& number) {
+  const bool half = type == DType::Fp16 || type == DType::Bf16;
+  const bool wraps = half && !number.text.empty();
+  return {round_to(type, number.value),
+          wraps ? (type == DType::Fp16 ? "fp16(" : "bf16(") + number.text + ")" : number.text};
+}
+
 const char* torch_name(DType type) {
   constexpr std::array<const char*, 17> kNames = {
       "Double",           "Float",          "Half",   "BFloat16", "Float8_e4m3fn", "Float8_e5m2",

@@ -34,6 +34,7 @@ std::string key_of(const Node& node) {
   for (int dim : a.dims) key += fmt::format(" d{}", dim);
   for (int64_t step : a.steps) key += fmt::format(" s{}", step);
   for (const Dim& start : a.starts) key += fmt::format(" @{}={}", start.text(), start.value());
+  if (!a.number_text.empty()) key += " =" + a.number_text;
   for (const Dim& dim : node.shape) key += fmt::format(" #{}={}", dim.text(), dim.value());
   return key;
 }

@@ -20,6 +20,7 @@ struct Term {
   Term(Formula& f, NodeId id) : formula(&f), value(Operand::tensor(id)) {}
   Term(double number) : value(Operand::of(number)) {}
   Term(int number) : value(Operand::of(number)) {}
+  Term(const Number& number) : value(Operand::of(number)) {}
   Term(const Dim& number) : value(Operand::of(number)) {}
   Term(Operand operand) : value(std::move(operand)) {}
 };

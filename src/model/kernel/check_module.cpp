@@ -40,6 +40,7 @@ class ModuleChecker {
     check_task();
     check_tensors();
     for (const LetDecl& let : module_.lets) names_.check(let.value, kAfterCompile, "'let'");
+    for (const NumberDecl& number : module_.numbers) names_.check_number(number.value);
     for (const TuneDecl& tune : module_.tunes) check_tune(tune);
     for (const MethodDecl& method : module_.methods) check_method(method);
     for (const TensormapDecl& map : module_.tensormaps) check_tensormap(map);

@@ -24,10 +24,11 @@ struct KindText {
   const char* is;  // "'x' is …"
 };
 
-constexpr std::array<KindText, 9> kKindTexts = {{
+constexpr std::array<KindText, 10> kKindTexts = {{
     {kTensor, "a tensor; tensors stand only in args(…)"},
     {kTensormap, "a tensormap; tensormaps stand only in args(…)"},
     {kFloatScalar, "a floating scalar; expressions hold integers only"},
+    {kNumber, "a let with a dtype; such lets stand only in args(…)"},
     {kBlocksPerSm, "known only after compiling"},
     {kTune, "a tunable"},
     {kBuiltin, "a property of the device"},
@@ -54,6 +55,7 @@ NameChecker::NameChecker(Draft& draft) : draft_(draft) {
   for (const ScalarDecl& scalar : m.scalars) {
     kinds_.emplace(scalar.name, tensor::is_float(scalar.dtype) ? kFloatScalar : kIntegerScalar);
   }
+  for (const NumberDecl& number : m.numbers) kinds_.emplace(number.name, kNumber);
   for (const TensormapDecl& map : m.tensormaps) kinds_.emplace(map.name, kTensormap);
   for (const LetDecl& let : m.lets) lets_.emplace(let.name, &let);
   for (const std::string& dim : m.dims()) kinds_.emplace(dim, kDim);
@@ -141,7 +143,7 @@ void NameChecker::check_node(const Expr& expr, const ExprNode& node, unsigned al
   if ((kinds & ~allowed) == 0) return;
   const bool let = lets_.count(node.name) != 0;
   const unsigned wrong = kinds & ~allowed;
-  const bool never = (wrong & (kTensor | kTensormap | kFloatScalar)) != 0;
+  const bool never = (wrong & (kTensor | kTensormap | kFloatScalar | kNumber)) != 0;
   report(expr, node,
          let ? fmt::format("'{}' cannot be used in {}: it needs something that is {}", node.name,
                            place, kind_text(wrong))
@@ -162,6 +164,16 @@ void NameChecker::check_blocks_per_sm(const Expr& expr, const ExprNode& node) {
          "blocks_per_sm() takes a kernel as a 'launch' line writes it");
 }
 
+void NameChecker::check_number(const NumberExpr& expr) {
+  for (const NumberNode& node : expr.nodes) {
+    if (node.op == NumberOp::Integer) check(node.integer, kBeforeCompile, "int(…)");
+    if (node.op != NumberOp::Name) continue;
+    const ExprNode name{ExprOp::Name, 0, node.name, {}, node.column, node.length};
+    const Expr whole{expr.text, expr.line, expr.column, {name}};
+    check_node(whole, name, kBeforeCompile | kFloatScalar, "a number", "");
+  }
+}
+
 bool NameChecker::is_pointer(const Expr& expr, int index) const {
   const ExprNode& node = expr.nodes[static_cast<size_t>(index)];
   if (node.op == ExprOp::Name) return (kinds_of(node.name) & (kTensor | kTensormap)) != 0;
@@ -174,7 +186,8 @@ void NameChecker::check_argument(const Expr& expr, const std::string& repeat) {
   const unsigned numbers = kAfterCompile | kRepeat;
   const ExprNode& root = expr.root();
   if (root.op == ExprOp::Name) {
-    check_node(expr, root, numbers | kTensor | kTensormap | kFloatScalar, "args(…)", repeat);
+    check_node(expr, root, numbers | kTensor | kTensormap | kFloatScalar | kNumber, "args(…)",
+               repeat);
     return;
   }
   if (!is_pointer(expr, static_cast<int>(expr.nodes.size()) - 1)) {
@@ -209,7 +222,7 @@ void NameChecker::check_template_arguments(const LaunchDecl& launch,
   for (const std::string& name : template_argument_names(launch.kernel)) {
     const unsigned kinds = kinds_of(name, repeat);
     if (draft_.broken_names.count(name) != 0) continue;
-    if ((kinds & (kTensor | kTensormap | kFloatScalar)) != 0) {
+    if ((kinds & (kTensor | kTensormap | kFloatScalar | kNumber)) != 0) {
       fail(fmt::format("template argument '{}' is {}", name, kind_text(kinds)), "");
     } else if ((kinds & kBlocksPerSm) != 0) {
       fail(fmt::format("template argument '{}' is known only after compiling", name), "");

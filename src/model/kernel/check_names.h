@@ -23,6 +23,7 @@ inline constexpr unsigned kTensor = 128;
 inline constexpr unsigned kFloatScalar = 256;
 inline constexpr unsigned kTensormap = 512;
 inline constexpr unsigned kUnknown = 1024;
+inline constexpr unsigned kNumber = 2048;  // a let with a dtype
 inline constexpr unsigned kInterface = kDim | kIntegerScalar;
 inline constexpr unsigned kBeforeCompile = kInterface | kTune | kBuiltin | kHas;
 inline constexpr unsigned kAfterCompile = kBeforeCompile | kBlocksPerSm;
@@ -34,6 +35,8 @@ class NameChecker {
   /// Reports names that do not exist or are not allowed in `place` ("a shape", "'when'", …).
   void check(const Expr& expr, unsigned allowed, std::string_view place,
              const std::string& repeat = "");
+  /// The names that a let with a dtype uses: scalars, dims and integer lets.
+  void check_number(const NumberExpr& expr);
   /// One value of args(…): a tensor, a pick() of tensors, a scalar, or an integer expression.
   void check_argument(const Expr& expr, const std::string& repeat);
   /// Checks the names in a kernel's template arguments: integers of the plan are allowed, unknown

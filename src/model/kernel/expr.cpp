@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "core/check.h"
 
 namespace kw::kernel {
@@ -61,6 +63,8 @@ class Evaluator {
       case ExprOp::Min:
       case ExprOp::Max:
         return extreme(n);
+      case ExprOp::Scaled:
+        return scaled(n);
       default:
         return binary(n);
     }
@@ -110,6 +114,14 @@ class Evaluator {
       if (n.op == ExprOp::Min ? value < best : value > best) best = value;
     }
     return best;
+  }
+
+  // Python's int(a * factor): the product is rounded to a double before its fraction is dropped.
+  Result<int64_t> scaled(const ExprNode& n) {
+    const int64_t value = KW_TRY(node(n.children[0]));
+    const double product = static_cast<double>(value) * n.factor;
+    if (!(std::fabs(product) < 0x1p62)) return overflow();
+    return static_cast<int64_t>(product);
   }
 
   Result<int64_t> binary(const ExprNode& n) {

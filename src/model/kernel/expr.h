@@ -32,6 +32,7 @@ enum class ExprOp : uint8_t {
   And,
   Or,
   CeilDiv,
+  Scaled,
   Min,
   Max,
   Pick,
@@ -45,6 +46,7 @@ struct ExprNode {
   std::string name;           // Name, Has: the identifier; BlocksPerSm: the kernel as written
   std::vector<int> children;  // indices into Expr::nodes
   int column = 0, length = 0;
+  double factor = 0;  // Scaled
 };
 
 /// A tree in a vector. The root is the last node; children come before their parent.

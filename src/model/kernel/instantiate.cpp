@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/text.h"
 #include "kernel/bind.h"
@@ -184,6 +185,12 @@ class Instantiator {
           KW_TRY(encode_scalar(type, *scalar, floating_value(*scalar), integer_value(*scalar)));
       return param;
     }
+    const NumberDecl* number =
+        arg.root().op == ExprOp::Name ? module_.find_number(arg.root().name) : nullptr;
+    if (number != nullptr) {
+      param.bytes = KW_TRY(encode_number(type, *number));
+      return param;
+    }
     Result<int64_t> value = evaluate(arg, scope_);
     if (!value) return input_error("has no value: " + value.error().message);
     Result<std::vector<uint8_t>> bytes = encode_integer(type, *value);
@@ -193,6 +200,21 @@ class Instantiator {
     }
     param.bytes = std::move(*bytes);
     return param;
+  }
+
+  Result<std::vector<uint8_t>> encode_number(const ParamType& type, const NumberDecl& number) {
+    std::map<std::string, double> floats;
+    for (const ScalarDecl& scalar : module_.scalars) {
+      if (tensor::is_float(scalar.dtype)) floats[scalar.name] = floating_value(scalar);
+    }
+    Result<double> value = evaluate(number.value, scope_, floats);
+    if (!value) return input_error("has no value: " + value.error().message);
+    const bool whole = !tensor::is_float(number.dtype);
+    if (whole && !(std::fabs(*value) < 0x1p62))
+      return input_error("is {}, which does not fit {}", *value, tensor::dtype_name(number.dtype));
+    ScalarDecl form;
+    form.dtype = number.dtype;
+    return encode_scalar(type, form, *value, whole ? static_cast<int64_t>(*value) : 0);
   }
 
   // The tensor that an argument names, directly or through pick().

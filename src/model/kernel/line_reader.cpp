@@ -117,19 +117,22 @@ bool LineReader::scalar() {
   decl.column = cursor_.column();
   if (!new_name("scalar", decl.name)) return false;
   if (!cursor_.expect(":", "the scalar's name")) return false;
-  const size_t begin = cursor_.position();
-  if (!dtype(decl.dtype)) return false;
-  using tensor::DType;
-  const bool small = decl.dtype == DType::Fp8e4m3 || decl.dtype == DType::Fp8e5m2 ||
-                     decl.dtype == DType::Fp4e2m1x2 || decl.dtype == DType::E8m0;
-  if (small) {
-    return cursor_.fail_at(begin, cursor_.position_after(),
-                           fmt::format("a scalar cannot be {}", tensor::dtype_name(decl.dtype)),
-                           "pass it as fp32 and convert it in the kernel");
-  }
+  if (!scalar_dtype("a scalar", decl.dtype)) return false;
   if (cursor_.accept("=") && !scalar_default(decl)) return false;
   draft_.module.scalars.push_back(decl);
   return cursor_.expect_end("the form is 'scalar NAME: DTYPE' or 'scalar NAME: DTYPE = VALUE'");
+}
+
+bool LineReader::scalar_dtype(const char* what, tensor::DType& type) {
+  const size_t begin = cursor_.position();
+  if (!dtype(type)) return false;
+  using tensor::DType;
+  const bool small = type == DType::Fp8e4m3 || type == DType::Fp8e5m2 || type == DType::Fp4e2m1x2 ||
+                     type == DType::E8m0;
+  if (!small) return true;
+  return cursor_.fail_at(begin, cursor_.position_after(),
+                         fmt::format("{} cannot be {}", what, tensor::dtype_name(type)),
+                         "pass it as fp32 and convert it in the kernel");
 }
 
 bool LineReader::scalar_default(ScalarDecl& decl) {
@@ -172,9 +175,21 @@ bool LineReader::let() {
   decl.line = cursor_.line();
   decl.column = cursor_.column();
   if (!new_name("let", decl.name)) return false;
+  if (cursor_.accept(":")) return number_let(std::move(decl));
   if (!cursor_.expect("=", "the name") || !expression(decl.value)) return false;
   draft_.module.lets.push_back(std::move(decl));
   return cursor_.expect_end("the form is 'let NAME = EXPRESSION'");
+}
+
+bool LineReader::number_let(LetDecl decl) {
+  NumberDecl number{std::move(decl.name), {}, {}, decl.line, decl.column};
+  if (!scalar_dtype("a number", number.dtype)) return false;
+  if (!cursor_.expect("=", "the dtype")) return false;
+  std::optional<NumberExpr> value = parse_number(cursor_);
+  if (!value) return false;
+  number.value = std::move(*value);
+  draft_.module.numbers.push_back(std::move(number));
+  return cursor_.expect_end("the form is 'let NAME: DTYPE = NUMBER'");
 }
 
 bool LineReader::expression(Expr& out) {

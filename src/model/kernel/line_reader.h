@@ -28,6 +28,8 @@ class LineReader {
   bool tensor();
   bool scalar();
   bool let();
+  bool number_let(LetDecl decl);
+  bool scalar_dtype(const char* what, tensor::DType& type);
   bool tune();
   bool method();
   bool tensormap();

@@ -28,6 +28,9 @@ const ScalarDecl* Module::find_scalar(const std::string& name) const {
   return find_named(scalars, name);
 }
 const LetDecl* Module::find_let(const std::string& name) const { return find_named(lets, name); }
+const NumberDecl* Module::find_number(const std::string& name) const {
+  return find_named(numbers, name);
+}
 const TuneDecl* Module::find_tune(const std::string& name) const { return find_named(tunes, name); }
 
 std::vector<std::string> Module::dims(const std::set<std::string>& absent) const {

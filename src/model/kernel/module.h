@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernel/expr.h"
+#include "kernel/number_expr.h"
 #include "kernel/program.h"
 #include "tensor/dtype.h"
 
@@ -49,6 +50,14 @@ struct ScalarDecl {
 struct LetDecl {
   std::string name;
   Expr value;
+  int line = 0, column = 0;
+};
+
+/// A `let` with a dtype: a number that the plan computes and passes to kernels.
+struct NumberDecl {
+  std::string name;
+  tensor::DType dtype = tensor::DType::Fp32;
+  NumberExpr value;
   int line = 0, column = 0;
 };
 
@@ -117,6 +126,7 @@ struct Module {
   std::vector<TensorDecl> tensors;  // in the order written
   std::vector<ScalarDecl> scalars;
   std::vector<LetDecl> lets;
+  std::vector<NumberDecl> numbers;
   std::vector<TuneDecl> tunes;
   std::vector<MethodDecl> methods;
   std::vector<TensormapDecl> tensormaps;
@@ -128,6 +138,7 @@ struct Module {
   const TensorDecl* find_tensor(const std::string& name) const;
   const ScalarDecl* find_scalar(const std::string& name) const;
   const LetDecl* find_let(const std::string& name) const;
+  const NumberDecl* find_number(const std::string& name) const;
   const TuneDecl* find_tune(const std::string& name) const;
 };
 

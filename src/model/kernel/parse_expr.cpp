@@ -198,16 +198,17 @@ class ExprParser {
     if (cursor_.peek() != '(') return add({ExprOp::Name, 0, word, {}, 0, 0}, begin);
     if (word == "has") return has(begin);
     if (word == "blocks_per_sm") return blocks_per_sm(begin);
+    if (word == "scaled") return scaled(begin);
     for (const Function& function : kFunctions) {
       if (word == function.name) return call(function, begin);
     }
     cursor_.fail_at(begin, end_, "unknown function '" + word + "'" + suggestion(word, functions()),
-                    "functions are ceil_div, min, max, pick, has and blocks_per_sm");
+                    "functions are ceil_div, min, max, pick, scaled, has and blocks_per_sm");
     return std::nullopt;
   }
 
   static std::vector<std::string> functions() {
-    std::vector<std::string> names = {"has", "blocks_per_sm"};
+    std::vector<std::string> names = {"has", "blocks_per_sm", "scaled"};
     for (const Function& function : kFunctions) names.emplace_back(function.name);
     return names;
   }
@@ -231,6 +232,28 @@ class ExprParser {
                       "its form is " + std::string(function.form));
       return std::nullopt;
     }
+    return add(std::move(node), begin);
+  }
+
+  std::optional<int> scaled(size_t begin) {
+    cursor_.accept("(");
+    ExprNode node;
+    node.op = ExprOp::Scaled;
+    const std::optional<int> value = binary(1);
+    if (!value || !cursor_.expect(",", "the integer")) return std::nullopt;
+    node.children = {*value};
+    const size_t at = cursor_.position();
+    const std::string_view text = cursor_.take_run("0123456789.e+-");
+    const std::optional<double> factor = parse_double(text);
+    if (!factor) {
+      cursor_.fail_at(at, at + std::max<size_t>(text.size(), 1),
+                      fmt::format("'{}' is not a number", text),
+                      "its form is scaled(a, 0.5): a times the number, without its fraction");
+      return std::nullopt;
+    }
+    node.factor = *factor;
+    if (!cursor_.expect(")", "the arguments of scaled")) return std::nullopt;
+    end_ = cursor_.position_after();
     return add(std::move(node), begin);
   }
 

@@ -109,10 +109,10 @@ ParseOutcome parse(std::string_view text, const std::string& file_name) {
   }
   read_plan(lines, draft);
   check_module(source, find_injection(text).offset, draft);
-  const bool recorded = !draft.module.recorded.empty();
-  for (cuda_source::Diagnostic& problem :
-       recorded ? check_recorded_text(text) : cuda_source::check_source(text))
-    draft.diagnostics.push_back(std::move(problem));
+  if (draft.module.recorded.empty()) {
+    for (cuda_source::Diagnostic& problem : cuda_source::check_source(text))
+      draft.diagnostics.push_back(std::move(problem));
+  }
   sort_and_limit(draft.diagnostics);
   if (draft.diagnostics.empty()) {
     draft.module.file_name = file_name;

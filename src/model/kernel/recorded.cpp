@@ -22,36 +22,20 @@ int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
 }  // namespace
 
-bool is_recorded(std::string_view text) {
+std::string recorded_from(std::string_view text) {
   for (size_t at = text.find("//!"); at != std::string_view::npos; at = text.find("//!", at + 1)) {
-    if (trim(text.substr(at + 3, text.find('\n', at) - at - 3)).starts_with("recorded "))
-      return true;
+    const std::string_view line = trim(text.substr(at + 3, text.find('\n', at) - at - 3));
+    if (line.starts_with("recorded ")) return std::string(trim(line.substr(9)));
   }
-  return false;
+  return "";
 }
+
+bool is_recorded(std::string_view text) { return !recorded_from(text).empty(); }
 
 std::string recorded_ptx(std::string_view text) {
   std::string out;
   for (const std::string_view line : split_lines(text)) {
     if (!trim(line).starts_with("//!")) out.append(line).append("\n");
-  }
-  return out;
-}
-
-std::vector<cuda_source::Diagnostic> check_recorded_text(std::string_view text) {
-  std::vector<cuda_source::Diagnostic> out;
-  int number = 0;
-  for (const std::string_view line : split_lines(text)) {
-    ++number;
-    if (trim(line).starts_with("//")) continue;
-    for (const std::string_view name :
-         {"%clock", "%globaltimer", "%smid", "%gridid", "%pm", "%envreg", "%current_graph_exec"}) {
-      const size_t at = line.find(name);
-      if (at == std::string_view::npos) continue;
-      out.push_back({number, static_cast<int>(at) + 1, static_cast<int>(name.size()),
-                     fmt::format("the device code reads {}", name),
-                     "a result must not depend on time or on the SM; the engine does the timing"});
-    }
   }
   return out;
 }

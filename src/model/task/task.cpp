@@ -14,8 +14,10 @@
 #include "core/hash.h"
 #include "core/json_writer.h"
 #include "core/text.h"
+#include "graph/promote.h"
 #include "kernel/cursor.h"
 #include "kernel/expr.h"
+#include "kernel/number_expr.h"
 #include "kernel/parse_expr.h"
 
 namespace kw::task {
@@ -141,6 +143,27 @@ Result<std::vector<int64_t>> Task::shape_of(const TensorSpec& spec, const Dims& 
   return shape;
 }
 
+Result<graph::Graph> with_scalars(const Task& task, const Dims& at, graph::Graph graph,
+                                  const std::map<std::string, double>& values) {
+  kernel::Scope scope;
+  scope.values = at;
+  std::map<std::string, double> floats = values;
+  for (const ScalarSpec& spec : task.scalars) floats.emplace(spec.name, spec.value());
+  for (graph::Node& node : graph.nodes) {
+    const std::string& text = node.attrs.number_text;
+    if (text.empty()) continue;
+    const auto expr = kernel::parse_number(text);
+    if (!expr) return input_error("'{}' is not a number of a plan", text);
+    const double number = KW_TRY(kernel::evaluate(*expr, scope, floats));
+    if (tensor::is_float(node.dtype))
+      node.attrs.number = graph::round_to(graph::opmath(node.dtype), number);
+    else
+      node.attrs.integer = static_cast<int64_t>(number);
+  }
+  graph.scalars = values;
+  return graph;
+}
+
 std::string dims_text(const Dims& dims) {
   std::string text;
   for (const auto& [name, value] : dims)
@@ -154,7 +177,7 @@ Json legal_json(const Legal& legal) {
   Json result = Json::object();
   if (legal.low) result.set("low", *legal.low);
   if (legal.high) result.set("high", *legal.high);
-  if (!legal.high_dim.empty()) result.set("below", legal.high_dim);
+  if (!legal.below.empty()) result.set("below", legal.below);
   if (legal.float_low) result.set("float_low", *legal.float_low);
   if (legal.float_high) result.set("float_high", *legal.float_high);
   if (legal.permutation) result.set("permutation", true);
@@ -185,6 +208,7 @@ Json scalar_json(const ScalarSpec& spec) {
     result.set("value", spec.number);
   else
     result.set("value", spec.integer);
+  if (spec.runtime) result.set("runtime", true);
   return result;
 }
 
@@ -200,6 +224,7 @@ Json precision_json(const Precision& precision) {
   Json result = Json::object();
   result.set("allow_tf32", precision.allow_tf32).set("flush", precision.flush);
   result.set("deterministic", precision.deterministic);
+  if (precision.batch_invariant) result.set("batch_invariant", true);  // older hashes stay
   result.set("nan", precision.nan == NanPolicy::Never ? "never" : "propagate");
   if (precision.atol) result.set("atol", *precision.atol);
   if (precision.rtol) result.set("rtol", *precision.rtol);

@@ -33,7 +33,7 @@ enum class Structure : uint8_t { General, Upper, Lower, Symmetric };
 /// How the values of an input are drawn when its meaning limits them.
 struct Legal {
   std::optional<int64_t> low, high;  // integers, inclusive; high may also be …
-  std::string high_dim;              // … the value of this dim minus 1 (an index into it)
+  std::string below;                 // … this expression over dims, minus 1: "NB * 16"
   std::optional<double> float_low, float_high;
   bool permutation = false;  // of 0 … n-1 along the last dim
   bool positive = false;     // for example a running variance
@@ -71,6 +71,11 @@ struct ScalarSpec {
   tensor::DType dtype = tensor::DType::Fp32;
   double number = 0;    // floats
   int64_t integer = 0;  // integers and bool
+  /// Passed with every call: the graph computes with it, and candidates are judged at other values
+  /// of the same kind (positive ones stay positive). Otherwise a constant of the task.
+  bool runtime = false;
+
+  double value() const { return tensor::is_float(dtype) ? number : static_cast<double>(integer); }
 };
 
 /// The range of a dim when shapes are derived.
@@ -88,6 +93,7 @@ struct Precision {
   bool allow_tf32 = false;     // products of matmuls may be rounded to tf32
   bool flush = false;          // fp32 and bf16 denormals may become zero
   bool deterministic = false;  // two runs must give the same bits
+  bool batch_invariant = false;  // a row must give the same bits in every batch
   NanPolicy nan = NanPolicy::Never;
   std::optional<double> atol, rtol;  // an additional outer bound that the task states
 };
@@ -119,6 +125,7 @@ struct TensorForm {
 struct Task {
   std::string name, prompt;
   std::string source_path, source;  // the reference as read
+  std::string function;  // the one that was chosen of several; "": the file leaves no choice
   std::string format;               // "function", "kernelbench", "optimizer", "folder", "fixture"
   std::vector<TensorSpec> inputs;
   std::vector<ScalarSpec> scalars;
@@ -148,6 +155,10 @@ struct Task {
 
 /// The value of an expression over dims: "2 * D".
 Result<int64_t> extent_at(const std::string& expression, const Dims& at);
+
+/// The graph with other values of runtime scalars, which it then names in Graph::scalars.
+Result<graph::Graph> with_scalars(const Task& task, const Dims& at, graph::Graph graph,
+                                  const std::map<std::string, double>& values);
 
 /// "B=16384 D=1024".
 std::string dims_text(const Dims& dims);

@@ -119,7 +119,7 @@ TEST(Task, HashNamesTheQuestion) {
 TEST(Task, AsData) {
   Task task = example();
   task.inputs[0].legal.low = 0;
-  task.inputs[0].legal.high_dim = "D";
+  task.inputs[0].legal.below = "D";
   task.scalars = {{"eps", tensor::DType::Fp32, 1e-5, 0}, {"flag", tensor::DType::Bool, 0, 1}};
   const Json json = to_json(task);
   EXPECT_EQ(json["inputs"].items()[0]["legal"].dump(), R"({"low":0,"below":"D"})");

@@ -260,6 +260,11 @@ std::optional<Family> family_from_name(std::string_view name) {
 
 std::vector<std::string> family_names() { return {kFamilyNames.begin(), kFamilyNames.end()}; }
 
+IntegerRange integer_limits(DType dtype) {
+  const IntLimits limits = limits_of(dtype);
+  return {limits.low, limits.high};
+}
+
 Result<HostTensor> make_input(DType dtype, const std::vector<int64_t>& shape, Family family,
                               uint64_t seed, std::optional<IntegerRange> range) {
   HostTensor tensor = KW_TRY(make_tensor(dtype, shape));
@@ -277,8 +282,9 @@ Result<HostTensor> make_input(DType dtype, const std::vector<int64_t>& shape, Fa
     const IntLimits type = limits_of(dtype);
     IntLimits r = is_signed_int(dtype) ? IntLimits{-100, 100} : IntLimits{0, 200};
     if (range) r = {range->low, range->high};
+    if (r.low > r.high || r.low > type.high || r.high < type.low)
+      return input_error("no {} lies between {} and {}", dtype_name(dtype), r.low, r.high);
     r = {std::clamp(r.low, type.low, type.high), std::clamp(r.high, type.low, type.high)};
-    if (r.low > r.high) return input_error("an empty range of integers");
     fill_ints(tensor, family, key, r, count);
   }
   return tensor;

@@ -41,6 +41,9 @@ struct IntegerRange {
   int64_t high = 0;
 };
 
+/// The values of an integer type, within int64.
+IntegerRange integer_limits(DType dtype);
+
 /// A tensor filled from (family, seed). Error when the size overflows or there is too little
 /// memory.
 Result<HostTensor> make_input(DType dtype, const std::vector<int64_t>& shape, Family family,

@@ -231,18 +231,15 @@ Status Importer::add_node(const Json& node) {
 Result<std::vector<graph::NamedNode>> Importer::outputs() {
   std::vector<graph::NamedNode> named;
   const Json::Array& results = exported_.graph["results"].items();
-  const bool returns = std::any_of(results.begin(), results.end(), [](const Json& one) {
-    return one["kind"].as_string() == "output";
-  });
   for (const Json& result : results) {
     const bool mutation = result["kind"].as_string() == "mutation";
     const std::string target = identifier(result["target"].as_string());
     const bool of_input = std::any_of(inputs_.begin(), inputs_.end(), [&](const InputNode& one) {
       return one.name == target && one.kind == "input";
     });
-    // Inputs written in place are outputs only if the reference returns no tensor. Running
-    // statistics are never outputs.
-    if (mutation && (returns || !of_input)) continue;
+    // Arguments written in place are outputs, behind the returned ones. Running statistics of a
+    // model are not.
+    if (mutation && !of_input) continue;
     const Value value = KW_TRY(argument(result["value"], 0));
     const auto* tensor = value.get<Tensor>();
     if (!tensor)
@@ -339,6 +336,12 @@ Result<task::Task> task_from_export(Exported exported) {
   task.set_outputs(graph);
   for (const auto& [name, value] : dims) task.dims[name] = {};
   for (const Json& note : exported.graph["notes"].items()) task.notes.push_back(note.as_string());
+  std::vector<std::string> built_in;
+  for (const task::ScalarSpec& spec : task.scalars)
+    built_in.push_back(fmt::format("{}={}", spec.name, spec.value()));
+  if (!built_in.empty())
+    task.notes.push_back("compiled for " + join(built_in, ", ") +
+                         ": torch.export takes numbers as constants");
   task.notes.push_back("read by torch.export of torch " + exported.graph["torch"].as_string());
   task.benchmark_shapes = {dims};
   task.correctness_shapes = {dims};

@@ -47,6 +47,15 @@ Result<graph::Graph> trace_forward(const task::Reference& reference, const task:
   return python != nullptr ? python->trace_marked(dims) : reference.trace(dims);
 }
 
+/// Gradients are those of the returned tensors; autograd refuses leaves that are written in place.
+std::shared_ptr<const task::Reference> returning(std::shared_ptr<const task::Reference> reference) {
+  const auto* python = dynamic_cast<const PythonReference*>(reference.get());
+  if (python == nullptr) return reference;
+  TraceEntry entry = python->entry();
+  entry.returns_only = true;
+  return std::make_shared<PythonReference>(std::move(entry));
+}
+
 std::vector<task::Dims> shapes_of(const task::Task& task) {
   std::vector<task::Dims> shapes = task.benchmark_shapes;
   shapes.insert(shapes.end(), task.correctness_shapes.begin(), task.correctness_shapes.end());
@@ -142,13 +151,14 @@ Result<graph::Graph> BackwardReference::trace(const task::Dims& dims) const {
 
 Result<task::Task> backward_task(const task::Task& forward, const BackwardTaskOptions& options) {
   const std::vector<task::Dims> shapes = shapes_of(forward);
-  const graph::Graph traced = KW_TRY(trace_forward(*forward.reference, shapes.front()));
+  const std::shared_ptr<const task::Reference> returns = returning(forward.reference);
+  const graph::Graph traced = KW_TRY(trace_forward(*returns, shapes.front()));
   graph::BackwardOptions wanted;
   wanted.of = KW_TRY(asked_for(forward, traced, shapes.front(), options));
   std::set<std::string> needed;
   graph::Graph backward;
   for (const task::Dims& dims : shapes) {
-    graph::Graph one = KW_TRY(BackwardReference(forward.reference, wanted).trace(dims));
+    graph::Graph one = KW_TRY(BackwardReference(returns, wanted).trace(dims));
     for (const graph::NamedNode& input : one.inputs) needed.insert(input.name);
     if (backward.nodes.empty()) backward = std::move(one);
   }
@@ -166,7 +176,7 @@ Result<task::Task> backward_task(const task::Task& forward, const BackwardTaskOp
   task.call.reset();
   task.set_outputs(backward);
   describe(forward, wanted.of, task);
-  auto reference = std::make_shared<BackwardReference>(forward.reference, wanted);
+  auto reference = std::make_shared<BackwardReference>(returns, wanted);
   task.reference = reference;
   for (const task::Dims& dims : shapes) {
     const graph::Graph graph = KW_TRY(task.graph_at(dims));

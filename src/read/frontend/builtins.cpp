@@ -56,22 +56,30 @@ Result<Value> make_range(graph::Builder& graph, const std::vector<Value>& given)
 }
 
 Result<Value> to_int(graph::Builder& graph, const Value& value) {
+  if (const auto* number = value.get<Float>(); number && number->is_int()) return value;
   if (const auto dim = as_dim(value)) return Value(*dim);
-  if (const auto* number = value.get<double>()) {
+  if (const auto dim = whole_part(value, false)) return Value(*dim);
+  if (const auto* number = value.get<Float>()) {
+    settle(graph, value);
     if (!(std::abs(*number) < 9.2e18))
-      return input_error("cannot convert float {} to an integer", *number);
+      return input_error("cannot convert float {} to an integer", number->shown());
     return Value(Dim(static_cast<int64_t>(*number)));
   }
   if (const auto* text = value.get<std::string>()) {
     if (const auto parsed = parse_int(trim(*text))) return Value(Dim(*parsed));
     return input_error("invalid literal for int(): '{}'", *text);
   }
-  (void)graph;
   return input_error("int() argument must be a number, not {}", type_name(value));
 }
 
 Result<Value> to_float(const Value& value) {
-  if (const auto number = as_number(value)) return Value(*number);
+  if (is_number(value)) {
+    const Value zero = 0.0;  // an int becomes a float and keeps how it follows
+    graph::Builder unused;
+    return value.get<Float>() && !value.get<Float>()->is_int()
+               ? Result<Value>(value)
+               : arithmetic(unused, "Add", value, zero);
+  }
   if (const auto* text = value.get<std::string>()) {
     const std::string lower = lower_case(trim(*text));
     const bool minus = lower.starts_with("-");
@@ -129,8 +137,8 @@ bool is_instance(const Value& value, const Value& type, int depth) {
   if (word == "Iterable" || word == "Sequence" || word == "Sized")
     return items_of(value) || value.get<std::string>() ||
            (word != "Sequence" && value.get<std::shared_ptr<Dict>>());
-  if (word == "Number") return as_number(value).has_value();
-  if (word == "int") return as_dim(value).has_value();
+  if (word == "Number") return is_number(value);
+  if (word == "int") return is_number(value) && type_name(value) != "float";
   if (word == "dtype") return value.get<DTypeValue>() != nullptr;
   return type_name(value) == word;
 }
@@ -158,7 +166,7 @@ Result<Value> builtin_length(TraceState& trace, const Value& value) {
     const Value* method = (*object)->cls->find("__len__");
     if (method) return invoke(trace, *method, {{value}, {}});
   }
-  if (!items_of(value) && as_number(value))
+  if (!items_of(value) && is_number(value))
     return input_error("object of type '{}' has no len()", type_name(value));
   const std::vector<Value> items = KW_TRY(iterate(trace, value));
   return Value(Dim(static_cast<int64_t>(items.size())));
@@ -348,7 +356,7 @@ Result<Value> builtin_of_one(TraceState& trace, const std::string& name, Argumen
   if (name == "len") return builtin_length(trace, value);
   if (name == "isinstance") return Value(is_instance(value, second, 0));
   if (name == "callable")
-    return Value(!as_number(value) && !items_of(value) && !value.get<Tensor>() && !value.is_none());
+    return Value(!is_number(value) && !items_of(value) && !value.get<Tensor>() && !value.is_none());
   if (name == "str" || name == "repr" || name == "format") return Value(to_text(value));
   if (name == "type") return type_of(value);
   if (name == "abs") {
@@ -358,7 +366,7 @@ Result<Value> builtin_of_one(TraceState& trace, const std::string& name, Argumen
   }
   if (name == "round") {
     if (value.get<Tensor>()) return call_row(trace, "torch.round", std::move(arguments));
-    return round_number(value, second);
+    return round_number(trace.graph, value, second);
   }
   if (name == "pow") return binary(trace, "Pow", value, second);
   if (name == "divmod") {

@@ -13,6 +13,7 @@
 #include "core/check.h"
 #include "core/text.h"
 #include "frontend/cell.h"
+#include "frontend/numbers.h"
 
 namespace kw::frontend {
 namespace {
@@ -193,12 +194,16 @@ std::optional<graph::Operand> operand_of(const Value& value) {
   if (const auto* tensor = value.get<Tensor>()) return graph::Operand::tensor(tensor->node);
   if (const auto* flag = value.get<bool>()) return graph::Operand::of_bool(*flag);
   if (const auto* integer = value.get<Dim>()) return graph::Operand::of(*integer);
-  if (const auto* number = value.get<double>()) return graph::Operand::of(*number);
+  if (const auto* number = value.get<Float>())
+    return number->is_int() ? graph::Operand::of_whole(number->number())
+                            : graph::Operand::of(number->number());
   return std::nullopt;
 }
 
 std::optional<Dim> dim_of(const Value& value) {
   if (const auto* integer = value.get<Dim>()) return *integer;
+  if (const auto* number = value.get<Float>(); number && number->is_int())
+    return Dim(static_cast<int64_t>(static_cast<double>(*number)));
   if (const auto* flag = value.get<bool>()) return Dim(*flag ? 1 : 0);
   return std::nullopt;
 }
@@ -247,10 +252,22 @@ Result<Dim> Call::dim_value(std::string_view name) {
 
 Result<double> Call::number(std::string_view name) {
   const Value& value = (*this)[name];
-  if (const auto* number = value.get<double>()) return *number;
+  settle(*graph_, value);
+  if (const auto* number = value.get<Float>()) return static_cast<double>(*number);
   if (const auto dim = dim_of(value)) return static_cast<double>(dim->value());
   if (value.get<Tensor>()) return depends_on_data(*this, name, "a number");
   return wrong_type(*this, name, "Number");
+}
+
+Result<graph::Number> Call::symbolic(std::string_view name) {
+  if (const auto number = as_symbolic((*this)[name])) return *number;
+  KW_TRY(number(name));  // always an Error, which says what is wrong
+  return graph::Number(0);
+}
+
+Result<Value> Call::number_value(std::string_view name) {
+  if (is_number((*this)[name])) return (*this)[name];
+  return Value(KW_TRY(number(name)));
 }
 
 Result<bool> Call::boolean(std::string_view name) {
@@ -336,6 +353,11 @@ Result<Value> typed_argument(Call& call, const FormalParameter& parameter) {
   const bool missing = value.is_none() && !parameter.required && parameter.fallback.is_none();
   if (missing || parameter.type.empty()) return value;
   if (parameter.type == "int") return Value(KW_TRY(call.dim_value(name)));
+  if (parameter.type == "float" && value.get<Float>()) return value;
+  if (parameter.type == "float" && value.get<Dim>()) {
+    graph::Builder unused;
+    return arithmetic(unused, "Add", value, Value(0.0));
+  }
   if (parameter.type == "float") return Value(KW_TRY(call.number(name)));
   if (parameter.type == "bool") return Value(KW_TRY(call.boolean(name)));
   if (parameter.type == "str") return Value(KW_TRY(call.text(name)));

@@ -39,7 +39,12 @@ class Call {
   Result<graph::Dim> dim_value(std::string_view name);
   /// Not set when the caller did not give it.
   Result<std::optional<graph::Dim>> maybe_dim(std::string_view name);
+  /// The value alone. Runtime scalars behind it become constants of the task.
   Result<double> number(std::string_view name);
+  /// The number with how it follows from extents and runtime scalars.
+  Result<graph::Number> symbolic(std::string_view name);
+  /// The same as a Python value, which can be calculated with.
+  Result<Value> number_value(std::string_view name);
   Result<bool> boolean(std::string_view name);
   Result<std::string> text(std::string_view name);
   Result<std::optional<tensor::DType>> dtype(std::string_view name);

@@ -205,7 +205,12 @@ Tensor view_of(Builder& graph, const Tensor& base, NodeId node, Sharing sharing)
   }
   std::vector<Node> steps;
   for (NodeId at = node; at != base.cell->node; at = graph[at].inputs[0]) {
-    if (!is_movement(graph[at].op)) return new_tensor(node);
+    if (!is_movement(graph[at].op)) {
+      Tensor copy = new_tensor(node);
+      // A cast makes a new tensor; a diagonal or a window shares memory, as PyTorch says.
+      copy.cell->read_only = sharing == Sharing::View && graph[at].op != Op::Cast;
+      return copy;
+    }
     steps.insert(steps.begin(), graph[at]);
   }
   const Cell& from = *base.cell;
@@ -240,6 +245,11 @@ Result<NodeId> read(Builder& graph, const Tensor& tensor) {
 Status write(Builder& graph, const Tensor& tensor, NodeId value) {
   Cell* cell = tensor.cell.get();
   KW_CHECK(cell, "only tensors of the evaluator are written");
+  if (cell->read_only)
+    return input_error(
+        "writing through this view is not supported\nwrite into the tensor itself, or call "
+        ".clone() "
+        "first");
   if (!cell->base) {
     cell->node = value;
     ++cell->version;

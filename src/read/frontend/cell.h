@@ -20,6 +20,7 @@ struct Cell {
   std::shared_ptr<Cell> base;      // of a view: always the root, never another view
   uint64_t base_version = 0;       // the base's version when `node` was computed
   std::vector<graph::Node> steps;  // movements from the base's node to this one
+  bool read_only = false;          // shares memory with a tensor in a way that a write cannot undo
 };
 
 /// What PyTorch guarantees about the memory of an operation's result.

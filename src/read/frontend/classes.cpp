@@ -127,6 +127,7 @@ Result<Value> instantiate(TraceState& trace, const std::shared_ptr<Class>& cls,
                           Arguments arguments) {
   auto object = std::make_shared<Object>();
   object->cls = cls;
+  object->training = !trace.settings.evaluation;
   trace.objects.push_back(object);
   const Value self(object);
   const Value* init = cls->find("__init__");
@@ -266,7 +267,7 @@ Result<std::optional<Value>> attribute(TraceState& trace, const Value& value,
   }
   if (value.get<std::string>() && (name == "type" || name == "index"))
     return std::optional(value);  // torch.device("cuda").type
-  if (const auto number = as_number(value)) {
+  if (is_number(value)) {
     if (name == "real") return std::optional(value);
     return std::optional<Value>();
   }

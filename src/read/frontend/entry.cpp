@@ -1,14 +1,17 @@
 // A file may hold several functions and classes, and parameters without types. This file chooses
-// the reference by a fixed list of names, then by being the only function. It reads parameters from
-// the syntax tree and get_inputs(), not from a call. For reference(**kwargs) the parameters are the
-// keys that the body reads. The alternative, to ask the user for each input, works for every file
-// but costs an option per parameter. If the choice is not clear, the Error names the option to
-// pass.
+// the reference by a fixed list of names, then by being the only function, the annotated one, the
+// one that no other calls, or the one named like the file. The file is not run for that: a name
+// that a function reads counts as a call. It reads parameters from the syntax tree and
+// get_inputs(), not from a call. For reference(**kwargs) the parameters are the keys that the body
+// reads. The alternative, to ask the user for each input, works for every file but costs an option
+// per parameter. If the choice is not clear, the Error names the option to pass.
 #include "frontend/entry.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "core/text.h"
 #include "frontend/cell.h"
@@ -25,41 +28,156 @@ bool is_helper_name(const std::string& name) {
          name == "main" || name == "workload_model" || name.starts_with("test");
 }
 
-std::vector<std::string> defined(const Source& source, std::string_view kind) {
-  std::vector<std::string> names;
+/// The functions and classes that the file defines, in its order.
+struct Definition {
+  std::string name;
+  const Json* tree = nullptr;
+  bool is_class = false;
+};
+
+std::vector<Definition> definitions(const Source& source) {
+  std::vector<Definition> all;
   for (const Json& statement : source.tree["body"].items()) {
-    const std::string& name = statement["name"].as_string();
-    if (statement["_"].as_string() == kind && !is_helper_name(name)) names.push_back(name);
+    const std::string& kind = statement["_"].as_string();
+    if (kind == "FunctionDef" || kind == "ClassDef")
+      all.push_back({statement["name"].as_string(), &statement, kind == "ClassDef"});
   }
-  return names;
+  return all;
 }
 
-Result<std::string> choose(PythonTracer& tracer, const std::string& wanted) {
+/// Whether calls inside this function say that the called one is a part of something. A test or
+/// main() calls the reference itself.
+bool is_harness_name(const std::string& name) {
+  return name == "main" || name == "workload_model" || name.starts_with("test") ||
+         name.starts_with("_test");
+}
+
+/// Collects every name that a tree reads.
+void find_names(const Json& node, int depth, std::set<std::string>& names) {
+  if (depth > 200) return;
+  for (const Json& item : node.items()) find_names(item, depth + 1, names);
+  if (node["_"].as_string() == "Name") names.insert(node["id"].as_string());
+  for (const auto& [key, child] : node.members()) find_names(child, depth + 1, names);
+}
+
+/// The names that other functions and classes of the file use.
+std::set<std::string> used_by_others(const std::vector<Definition>& all) {
+  std::set<std::string> used;
+  for (const Definition& one : all) {
+    if (is_harness_name(one.name)) continue;
+    std::set<std::string> names;
+    find_names(*one.tree, 0, names);
+    names.erase(one.name);  // recursion
+    used.merge(names);
+  }
+  return used;
+}
+
+bool has_method(const Definition& cls, std::string_view name) {
+  const auto& body = (*cls.tree)["body"].items();
+  return std::any_of(body.begin(), body.end(), [&](const Json& statement) {
+    return statement["_"].as_string() == "FunctionDef" && statement["name"].as_string() == name;
+  });
+}
+
+/// Whether a class can be called with tensors: a module, or a class with a call of its own. A
+/// dataclass of settings cannot.
+bool is_callable(const Definition& cls) {
+  const auto& bases = (*cls.tree)["bases"].items();
+  return has_method(cls, "forward") || has_method(cls, "__call__") ||
+         std::any_of(bases.begin(), bases.end(), [](const Json& base) {
+           const std::string& name =
+               base[base["_"].as_string() == "Attribute" ? "attr" : "id"].as_string();
+           return name == "Module" || name == "Sequential";
+         });
+}
+
+/// Whether a tensor parameter of the function, or of a class's forward(), has dtype and shape.
+bool is_annotated(const Definition& one) {
+  const Json* function = one.tree;
+  for (const Json& statement : (*one.tree)["body"].items()) {
+    if (one.is_class && statement["name"].as_string() == "forward") function = &statement;
+  }
+  for (const char* group : {"posonlyargs", "args", "kwonlyargs"}) {
+    for (const Json& arg : (*function)["args"][group].items()) {
+      const Result<Annotation> read = parse_annotation(arg["annotation"]);
+      // An annotation with a mistake is meant as one; reading the parameters reports it.
+      if (!read || read->kind == Annotation::Kind::Tensor) return true;
+    }
+  }
+  return false;
+}
+
+/// "RMSNorm", "rms_norm" and "rms-norm" are the same name.
+std::string plain_name(const std::string& name) {
+  std::string plain;
+  for (const char c : lower_case(name)) {
+    if (c != '_' && c != '-') plain += c;
+  }
+  return plain;
+}
+
+struct Choice {
+  std::string name;
+  std::string why;  // "" when the file leaves no choice
+};
+
+/// Chooses among several definitions; an empty name when that stays open.
+Choice choose_among(const std::vector<Definition>& all, std::vector<Definition> candidates,
+                    const std::string& path) {
+  const auto keep = [&](auto fits) {
+    std::vector<Definition> kept;
+    std::ranges::copy_if(candidates, std::back_inserter(kept), fits);
+    return kept;
+  };
+  const auto annotated = keep(is_annotated);
+  if (annotated.size() == 1) return {annotated[0].name, "its inputs have dtypes and shapes"};
+  if (!annotated.empty()) candidates = annotated;
+  const std::set<std::string> used = used_by_others(all);
+  const auto unused = keep([&](const Definition& one) { return used.count(one.name) == 0; });
+  if (unused.size() == 1) return {unused[0].name, "no other function calls it"};
+  std::string stem = path.substr(path.rfind('/') + 1);
+  stem = plain_name(stem.substr(0, stem.rfind('.')));
+  const auto named = keep([&](const Definition& one) { return plain_name(one.name) == stem; });
+  if (named.size() == 1) return {named[0].name, "it is named like the file"};
+  const auto functions = keep([](const Definition& one) { return !one.is_class; });
+  if (functions.size() == 1) return {functions[0].name, "the others are classes"};
+  return {};
+}
+
+Result<Choice> choose(PythonTracer& tracer, const std::string& wanted) {
   const Source& source = tracer.source();
-  const std::vector<std::string> functions = defined(source, "FunctionDef");
-  const std::vector<std::string> classes = defined(source, "ClassDef");
-  std::vector<std::string> all = functions;
-  all.insert(all.end(), classes.begin(), classes.end());
+  const std::vector<Definition> defined = definitions(source);
+  std::vector<Definition> candidates;
+  std::vector<std::string> all;
+  for (const Definition& one : defined) {
+    if (is_helper_name(one.name)) continue;
+    all.push_back(one.name);
+    if (!one.is_class || is_callable(one)) candidates.push_back(one);
+  }
   if (!wanted.empty()) {
     const Value* found = KW_TRY(tracer.global(wanted));
-    if (found) return wanted;
+    if (found) return Choice{wanted, ""};
     return input_error("{} has no function '{}'{}; it has: {}", source.name, wanted,
                        did_you_mean(wanted, all), all.empty() ? "none" : join(all, ", "));
   }
   for (const char* name : {"reference", "REFERENCE", "Model"}) {
     const Value* found = KW_TRY(tracer.global(name));
-    if (found) return std::string(name);
+    if (found) return Choice{name, ""};
   }
-  if (functions.size() == 1) return functions[0];
-  if (functions.empty() && classes.size() == 1) return classes[0];
+  if (all.size() == 1) return Choice{all[0], ""};
+  if (candidates.size() == 1) return Choice{candidates[0].name, ""};
   if (all.empty())
     return input_error(
         "{} has no function and no model\n  hint: define reference(x, …), or Model and "
         "get_inputs()",
         source.name);
+  const Choice chosen = choose_among(defined, candidates, source.path);
+  if (!chosen.name.empty()) return chosen;
   return input_error(
-      "{} has several functions: {}\n  hint: pass --function NAME, or name one of them 'reference'",
-      source.name, join(all, ", "));
+      "{} has several functions: {}\n  hint: pass {}:NAME or --function NAME, or name one of them "
+      "'reference'",
+      source.name, join(all, ", "), source.name);
 }
 
 Result<std::vector<Parameter>> read_parameters(PythonTracer& tracer, const Function& function,
@@ -136,7 +254,7 @@ std::optional<task::ScalarSpec> scalar_of(const std::string& name, const Value& 
   } else if (const auto* integer = value.get<graph::Dim>()) {
     spec.dtype = tensor::DType::Int64;
     spec.integer = integer->value();
-  } else if (const auto* number = value.get<double>()) {
+  } else if (const auto* number = value.get<Float>()) {
     spec.number = *number;
   } else {
     return std::nullopt;
@@ -146,7 +264,9 @@ std::optional<task::ScalarSpec> scalar_of(const std::string& name, const Value& 
 
 Result<Found> find_entry(PythonTracer& tracer, const std::string& wanted) {
   Found found;
-  found.name = KW_TRY(choose(tracer, wanted));
+  Choice chosen = KW_TRY(choose(tracer, wanted));
+  found.name = std::move(chosen.name);
+  found.why = std::move(chosen.why);
   const Value value = *KW_TRY(tracer.global(found.name));
   const Value* method = nullptr;
   if (const auto* function = value.get<std::shared_ptr<Function>>()) {

@@ -24,14 +24,16 @@ struct Parameter {
 
 struct Found {
   std::string name;  // in the file
+  std::string why;   // why this one of several: "no other function calls it"; "" without a choice
   bool is_model = false;
   bool any_positional = false;  // *args
   bool any_keyword = false;     // **kwargs
   std::vector<Parameter> parameters;
 };
 
-/// The entry named `wanted`. Without a name: `reference`, `REFERENCE`, `Model`, or the only
-/// function or class.
+/// The entry named `wanted`. Without a name: `reference`, `REFERENCE`, `Model`, the only function
+/// or class; of several the annotated one, else the one that no other calls, else the one named
+/// like the file.
 Result<Found> find_entry(PythonTracer& tracer, const std::string& wanted);
 
 /// One input as the user or get_inputs() gives it. The name is empty when get_inputs() returns a

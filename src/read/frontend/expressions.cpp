@@ -88,8 +88,7 @@ Result<std::vector<Value>> eval_items(TraceState& trace, const Json& nodes) {
 Result<Value> binary(TraceState& trace, std::string_view op, const Value& a, const Value& b) {
   if (!a.get<Tensor>() && !b.get<Tensor>()) return arithmetic(trace.graph, op, a, b);
   const char* row = operator_row(op);
-  const bool usable = [](const Value& v) { return v.get<Tensor>() || as_number(v); }(a) &&
-                      [](const Value& v) { return v.get<Tensor>() || as_number(v); }(b);
+  const bool usable = (a.get<Tensor>() || is_number(a)) && (b.get<Tensor>() || is_number(b));
   if (!row || !usable)
     return input_error("unsupported operand types for {}: '{}' and '{}'", operator_text(op),
                        type_name(a), type_name(b));
@@ -132,11 +131,37 @@ Result<Value> eval_bool_op(TraceState& trace, const Json& node) {
   return value;
 }
 
+/// A library function asks whether a number is 0 or 1 to leave a step out, or to refuse it. Runtime
+/// scalars that are neither take the general way at all their values: their kind does not change.
+std::optional<bool> asked_of_kind(std::string_view op, const Value& a, const Value& b) {
+  const auto* number = a.get<Float>();
+  if (!number || !number->origin()) {
+    static const std::map<std::string_view, std::string_view> kTurned = {
+        {"Lt", "Gt"},   {"LtE", "GtE"}, {"Gt", "Lt"},
+        {"GtE", "LtE"}, {"Eq", "Eq"},   {"NotEq", "NotEq"}};
+    const auto* other = b.get<Float>();
+    const auto turned = kTurned.find(op);
+    if (!other || !other->origin() || turned == kTurned.end()) return std::nullopt;
+    return asked_of_kind(turned->second, b, a);
+  }
+  const auto* other = b.get<Float>();
+  if (!number->origin()->dims.empty() || !is_number(b) || (other && other->origin()))
+    return std::nullopt;
+  const double value = number->shown(), limit = *as_number(b);
+  if ((limit != 0 && limit != 1) || value == limit) return std::nullopt;
+  if (op == "Eq" || op == "NotEq") return op == "NotEq";
+  if (limit == 1 && !(value > 0 && value < 1)) return std::nullopt;
+  return op.starts_with("Lt") ? value < limit : value > limit;
+}
+
 Result<Value> compare_values(TraceState& trace, std::string_view op, const Value& a,
                              const Value& b) {
+  if (trace.library()) {
+    if (const auto known = asked_of_kind(op, a, b)) return Value(*known);
+  }
   const bool tensors = a.get<Tensor>() || b.get<Tensor>();
   const char* row = tensors ? operator_row(op) : nullptr;
-  if (row && (a.get<Tensor>() || as_number(a)) && (b.get<Tensor>() || as_number(b)))
+  if (row && (a.get<Tensor>() || is_number(a)) && (b.get<Tensor>() || is_number(b)))
     return call_row(trace, row, {{a, b}, {}});
   if (tensors && (op == "In" || op == "NotIn") && b.get<Tensor>())
     return input_error(value_decides("'in' looks into a tensor"));
@@ -169,7 +194,8 @@ Result<bool> truth_of(TraceState& trace, const Value& value) {
   if (const auto* tensor = value.get<Tensor>()) {
     const graph::NodeId id = KW_TRY(node_of(trace, *tensor));
     const graph::Node& node = trace.graph[id];
-    if (node.op == graph::Op::Constant) return node.attrs.number != 0 || node.attrs.integer != 0;
+    if (node.op == graph::Op::Constant && node.attrs.number_text.empty())
+      return node.attrs.number != 0 || node.attrs.integer != 0;
     return input_error(value_decides("a tensor decides what runs"));
   }
   if (const auto* object = value.get<std::shared_ptr<Object>>()) {

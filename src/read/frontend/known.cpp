@@ -62,6 +62,7 @@ std::optional<double> element(const graph::Builder& graph, NodeId id, std::vecto
   const Node& node = graph[id];
   if (--left < 0) return std::nullopt;
   if (node.op == Op::Constant) {
+    if (!node.attrs.number_text.empty()) return std::nullopt;
     return tensor::is_float(node.dtype) ? node.attrs.number
                                         : static_cast<double>(node.attrs.integer);
   }

@@ -68,7 +68,7 @@ task::Structure structure_of(const Builder& graph, NodeId id) {
 void set_range(task::Legal& legal, const Interval& range, bool floats) {
   if (!floats) {
     if (range.low > -9e18) legal.low = static_cast<int64_t>(range.low);
-    if (range.high < 9e18 && legal.high_dim.empty()) legal.high = static_cast<int64_t>(range.high);
+    if (range.high < 9e18 && legal.below.empty()) legal.high = static_cast<int64_t>(range.high);
     return;
   }
   if (range.low == 0 && range.open && range.high == HUGE_VAL) {
@@ -82,13 +82,12 @@ void set_range(task::Legal& legal, const Interval& range, bool floats) {
 }  // namespace
 
 void set_below(task::Legal& legal, const Dim& extent) {
-  const std::string text = extent.text();
-  if (!extent.is_constant() && is_dim_name(text)) {
-    legal.high_dim = text;
-    legal.high.reset();
-  } else {
+  if (extent.is_constant()) {
     legal.high = extent.value() - 1;
+    return;
   }
+  legal.below = extent.text();
+  legal.high.reset();
 }
 
 task::Legal legal_of(const Builder& graph, NodeId id, const std::vector<Drawn>& drawn) {
@@ -266,6 +265,11 @@ class IndexBounds {
       const bool wraps = moved.op == Op::Add && moved.inputs[0] == node.inputs[2];
       limit(node.inputs[2], bound);
       if (!wraps) limit(node.inputs[1], bound);
+    }
+    if (node.op == Op::FloorDiv || node.op == Op::Div) {
+      // A page of rows: position // rows.
+      const auto divisor = constant(node.inputs[1]);
+      if (divisor && divisor->value() > 0) limit(node.inputs[0], bound * *divisor);
     }
     if (node.op == Op::Add) {
       // A linear index: row * columns + column.

@@ -13,14 +13,15 @@
 #include <map>
 
 #include "core/text.h"
+#include "frontend/assume_dims.h"
 #include "frontend/legal.h"
 #include "graph/cost.h"
+#include "kernel/number_expr.h"
+#include "kernel/plan_names.h"
 
 namespace kw::frontend {
 namespace {
 
-/// The log2 of the number of elements of an assumed benchmark shape, if each dim occurs once.
-constexpr int kAssumedBits = 24;
 /// The most work, in flops, for a shape that is checked often.
 constexpr double kMuchWork = 2e8;
 constexpr int64_t kFewElements = 4;
@@ -32,25 +33,20 @@ Error unknown_dim(const std::string& name, const task::Dims& known) {
                      did_you_mean(name, names), names.empty() ? "none" : join(names, ", "));
 }
 
-task::Dims assume(const std::set<std::string>& names, const TaskDraft& draft,
-                  std::vector<std::string>& notes) {
-  std::vector<std::string> missing;
-  for (const std::string& name : names) {
-    if (!draft.given.count(name) && !draft.file.count(name)) missing.push_back(name);
-  }
+/// Values for the dims that neither the user nor the file gives, with a note.
+Result<task::Dims> assume(const TaskDraft& draft, const task::Dims& known,
+                          std::vector<std::string>& notes) {
+  std::vector<std::string> missing = names_in_order(draft.entry.arguments);
+  std::erase_if(missing, [&](const std::string& name) { return known.count(name) > 0; });
+  if (missing.empty()) return known;
+  const ShapeBudget budget = shape_budget(draft.has_gpu && draft.has_gpu());
+  const task::Dims dims = KW_TRY(assume_dims(draft.entry, known, missing, budget));
   task::Dims assumed;
-  if (missing.empty()) return assumed;
-  // Different powers of two with the intended product. Equal values could hide which extents belong
-  // together.
-  const int count = static_cast<int>(missing.size());
-  for (int i = 0; i < count; ++i) {
-    const int above = (count - 1) / 2 - i + (count % 2 == 0 && 2 * i < count ? 1 : 0);
-    const int bits = std::max(kAssumedBits / count + above, 1);
-    assumed[missing[static_cast<size_t>(i)]] = int64_t{1} << bits;
-  }
-  notes.push_back(fmt::format("no values for {}: assumed {}; pass --dims to choose",
-                              join(missing, ", "), task::dims_text(assumed)));
-  return assumed;
+  for (const std::string& name : missing) assumed[name] = dims.at(name);
+  notes.push_back(fmt::format("no values for {}: assumed {}{}; pass --dims to choose",
+                              join(missing, ", "), task::dims_text(assumed),
+                              budget.work > 0 ? " for the virtual GPU" : ""));
+  return dims;
 }
 
 /// Values for every dim: the user's, otherwise the file's, otherwise assumed ones.
@@ -63,7 +59,7 @@ Result<task::Dims> settle_dims(const TaskDraft& draft, std::vector<std::string>&
   for (const auto& [name, value] : draft.file) {
     if (names.count(name)) start.emplace(name, value);
   }
-  for (const auto& [name, value] : assume(names, draft, notes)) start.emplace(name, value);
+  start = KW_TRY(assume(draft, start, notes));
   const Trace probe = KW_TRY(trace_entry(draft.entry, start, true));
   for (const Weight& weight : probe.weights) {
     for (const std::string& text : weight.shape) names.merge(names_in(text));
@@ -102,7 +98,7 @@ void settle_legal(task::TensorSpec& spec, const Trace& trace,
   }
   if (node != trace.graph.inputs.end()) keep_in_domain(legal, trace.graph, node->node);
   const auto bound = below.find(spec.name);
-  if (bound == below.end() || legal.low || legal.high || !legal.high_dim.empty()) return;
+  if (bound == below.end() || legal.low || legal.high || !legal.below.empty()) return;
   legal.low = 0;
   set_below(legal, bound->second);
 }
@@ -175,10 +171,77 @@ std::set<int64_t> written_bounds(const TraceEntry& entry) {
   std::set<int64_t> bounds;
   for (const Argument& argument : entry.arguments) {
     const auto* tensor = std::get_if<TensorArgument>(&argument.value);
-    if (tensor && tensor->text.legal.high && tensor->text.legal.high_dim.empty())
+    if (tensor && tensor->text.legal.high && tensor->text.legal.below.empty())
       bounds.insert(*tensor->text.legal.high + 1);
   }
   return bounds;
+}
+
+/// Scalars that the graph computes with in floats. Integers may be indices, whose ranges follow
+/// from their values.
+std::set<std::string> computed_with(const graph::Graph& graph, bool floats) {
+  std::set<std::string> names;
+  for (const graph::Node& node : graph.nodes) {
+    if (node.attrs.number_text.empty() || tensor::is_float(node.dtype) != floats) continue;
+    const auto expr = kernel::parse_number(node.attrs.number_text);
+    for (const kernel::NumberNode& one : expr ? expr->nodes : std::vector<kernel::NumberNode>{}) {
+      if (one.op == kernel::NumberOp::Name) names.insert(one.name);
+    }
+  }
+  return names;
+}
+
+/// Numbers among the parameters are passed at run time, except those that decide shapes, loops or
+/// branches: the task is compiled for their values, and a note says so.
+void settle_scalars(TaskDraft& draft, const task::Dims& dims, std::vector<std::string>& notes) {
+  const std::vector<task::ScalarSpec> defaults = std::move(draft.defaults);
+  draft.defaults.clear();
+  for (const task::ScalarSpec& spec : defaults) {
+    if (spec.dtype == tensor::DType::Bool)
+      draft.defaults.push_back(spec);
+    else
+      draft.entry.arguments.push_back({spec.name, true, spec});
+  }
+  const auto each = [&](const auto& visit) {
+    for (Argument& argument : draft.entry.arguments) {
+      if (auto* spec = std::get_if<task::ScalarSpec>(&argument.value)) visit(*spec);
+    }
+  };
+  each([](task::ScalarSpec& spec) {
+    spec.runtime = spec.dtype != tensor::DType::Bool && kernel::reserved_name(spec.name).empty() &&
+                   std::isfinite(spec.value());
+  });
+  std::set<std::string> used, fixed;
+  const auto fix = [&](const auto& which) {
+    bool any = false;
+    each([&](task::ScalarSpec& spec) {
+      if (!spec.runtime || !which(spec)) return;
+      spec.runtime = false;
+      any = true;
+      fixed.insert(fmt::format("{}={}", spec.name, spec.value()));
+    });
+    return any;
+  };
+  for (const task::Dims& at : {dims, shrunk(dims, 64, true)}) {
+    for (bool again = true; again;) {
+      const Result<Trace> trace = trace_entry(draft.entry, at);
+      if (!trace && at != dims) break;
+      if (!trace) {
+        // An op may need an int itself. If nothing helps, the caller reports the problem.
+        again = fix([](const auto& spec) { return !tensor::is_float(spec.dtype); }) ||
+                fix([](const auto&) { return true; });
+        continue;
+      }
+      used.merge(computed_with(trace->graph, true));
+      std::set<std::string> decide = computed_with(trace->graph, false);
+      decide.insert(trace->fixed.begin(), trace->fixed.end());
+      again = fix([&](const auto& spec) { return decide.count(spec.name) > 0; });
+    }
+  }
+  each([&](task::ScalarSpec& spec) { spec.runtime = spec.runtime && used.count(spec.name) > 0; });
+  if (!fixed.empty())
+    notes.push_back(fmt::format("compiled for {}: the value decides shapes, loops or branches",
+                                join(std::vector<std::string>(fixed.begin(), fixed.end()), ", ")));
 }
 
 /// Gives names to extents written as numbers, if the reference also traces with other values. Then
@@ -302,7 +365,7 @@ std::set<std::string> names_of(const std::vector<Argument>& arguments) {
     const auto* tensor = std::get_if<TensorArgument>(&argument.value);
     if (!tensor) continue;
     for (const std::string& text : tensor->text.shape) names.merge(names_in(text));
-    if (!tensor->text.legal.high_dim.empty()) names.insert(tensor->text.legal.high_dim);
+    names.merge(names_in(tensor->text.legal.below));
   }
   return names;
 }
@@ -333,6 +396,7 @@ Result<task::Task> make_task(TaskDraft draft) {
   if (!draft.fixed_numbers) name_extents(draft);
   task.notes = draft.notes;
   const task::Dims dims = KW_TRY(settle_dims(draft, task.notes));
+  settle_scalars(draft, dims, task.notes);
   const Trace trace = KW_TRY(trace_entry(draft.entry, dims));
   task.name = stem_of(draft.entry.source->path);
   task.source_path = draft.entry.source->path;
@@ -342,7 +406,7 @@ Result<task::Task> make_task(TaskDraft draft) {
   add_inputs(task, draft.entry, trace);
   KW_TRY(check_inputs(task, dims));
   task.set_outputs(trace.graph);
-  for (const auto& [name, value] : dims) task.dims[name] = {};
+  task.dims = dim_ranges(draft.entry, dims, trace.graph);
   task.precision.allow_tf32 = trace.allow_tf32;
   task.precision.atol = draft.atol;
   task.precision.rtol = draft.rtol;

@@ -2,6 +2,7 @@
 // which ints are dims, gives them values, and traces once at each shape.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct TaskDraft {
   std::vector<task::ScalarSpec> defaults;  // default numbers of the reference
   std::optional<double> atol, rtol;
   bool fixed_numbers = false;  // extents written as numbers get no names
+  std::function<bool()> has_gpu = {};  // asked only if dims must be assumed; empty: no GPU
 };
 
 /// The task. Dims have the user's values, otherwise the file's, otherwise assumed ones, with a

@@ -1,8 +1,9 @@
 // References compute constants with Python's math module, such as math.sqrt(head_dim). The result
 // must be the one that Python gives, because it becomes a constant of the graph. The functions call
 // the C library, as CPython does, and a non-finite result of finite input is reported as a domain
-// error. The alternative, symbolic functions of dims, is not needed: such results are floats, not
-// extents. Only ceil, floor and trunc of an int keep its symbols.
+// error. Results keep how they follow from extents and runtime scalars where plans have the
+// function. The alternative, a value for one shape only, would be another program at other shapes.
+// ceil, floor and trunc of an int or of a fraction of an extent are extents.
 #include "frontend/math_library.h"
 
 #include <algorithm>
@@ -58,6 +59,8 @@ Result<Value> checked(double result, bool finite_input) {
 
 Result<Value> to_integer(const std::string& name, const Value& value, double number) {
   if (const auto dim = as_dim(value)) return Value(*dim);
+  if (const auto dim = whole_part(value, name == "ceil")) return Value(*dim);
+  as_number(value);  // decides an int: scalars are constants
   const double whole = name == "ceil"    ? std::ceil(number)
                        : name == "floor" ? std::floor(number)
                                          : std::trunc(number);
@@ -111,6 +114,7 @@ Result<Value> of_numbers(const std::string& name, const std::vector<Value>& argu
     return checked(unary->second(numbers[0]), finite);
   if (numbers.size() == 1 && (name == "ceil" || name == "floor" || name == "trunc"))
     return to_integer(name, arguments[0], numbers[0]);
+  if (name.starts_with("is")) as_number(arguments[0]);
   if (numbers.size() == 1 && name == "isnan") return Value(std::isnan(numbers[0]));
   if (numbers.size() == 1 && name == "isinf") return Value(std::isinf(numbers[0]));
   if (numbers.size() == 1 && name == "isfinite") return Value(finite);
@@ -125,7 +129,8 @@ Result<Value> of_numbers(const std::string& name, const std::vector<Value>& argu
 
 }  // namespace
 
-Result<Value> call_math(const std::string& name, const std::vector<Value>& arguments) {
+Result<Value> call_math(graph::Builder& graph, const std::string& name,
+                        const std::vector<Value>& arguments) {
   if (name == "prod" && arguments.size() == 1) return product_of(arguments[0]);
   if (name == "gcd" || name == "isqrt" || name == "factorial") return of_ints(name, arguments);
   std::vector<double> numbers;
@@ -134,23 +139,40 @@ Result<Value> call_math(const std::string& name, const std::vector<Value>& argum
       return input_error(
           "math.{}() of a tensor: its value is known only at run time\ntorch.{} takes tensors, {}",
           name, name, kWayOut);
-    const auto number = as_number(one);
+    const auto number = as_symbolic(one);
     if (!number) return input_error("math.{}() needs numbers, not {}", name, type_name(one));
-    numbers.push_back(*number);
+    numbers.push_back(number->value);
   }
-  return of_numbers(name, arguments, numbers);
+  if (name == "log" && arguments.size() == 2) {
+    const Value top = KW_TRY(call_math(graph, "log", {arguments[0]}));
+    const Value bottom = KW_TRY(call_math(graph, "log", {arguments[1]}));
+    return arithmetic(graph, "Div", top, bottom);
+  }
+  const Value result = KW_TRY(of_numbers(name, arguments, numbers));
+  const auto* whole = result.get<Dim>();
+  const bool decides = result.get<bool>() || (whole && whole->is_constant());
+  if (decides) {
+    for (const Value& one : arguments) settle(graph, one);
+  }
+  if (const auto* number = result.get<Float>(); number && !number->origin()) {
+    const std::string known = name == "fabs" ? "abs" : name;
+    if (const auto kept = symbolic_call(known, arguments, number->shown())) return *kept;
+    for (const Value& one : arguments) settle(graph, one);
+  }
+  return result;
 }
 
-Result<Value> round_number(const Value& value, const Value& digits) {
+Result<Value> round_number(graph::Builder& graph, const Value& value, const Value& digits) {
   if (const auto dim = as_dim(value)) return Value(*dim);
-  const auto* number = value.get<double>();
+  settle(graph, value);
+  const auto* number = value.get<Float>();
   if (!number) return input_error("round() needs a number, not {}", type_name(value));
   if (const auto places = as_dim(digits)) {
     const double scale = std::pow(10.0, static_cast<double>(places->value()));
     return Value(std::nearbyint(*number * scale) / scale);
   }
   if (!(std::abs(*number) < 9.2e18))
-    return input_error("cannot convert float {} to an integer", *number);
+    return input_error("cannot convert float {} to an integer", number->shown());
   return Value(Dim(static_cast<int64_t>(std::nearbyint(*number))));
 }
 

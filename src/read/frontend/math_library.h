@@ -11,8 +11,9 @@
 namespace kw::frontend {
 
 /// Calls "sqrt", "ceil", …. The Error is Python's, or says that the function is unknown.
-Result<Value> call_math(const std::string& name, const std::vector<Value>& arguments);
+Result<Value> call_math(graph::Builder& graph, const std::string& name,
+                        const std::vector<Value>& arguments);
 /// round(value, digits); digits may be None.
-Result<Value> round_number(const Value& value, const Value& digits);
+Result<Value> round_number(graph::Builder& graph, const Value& value, const Value& digits);
 
 }  // namespace kw::frontend

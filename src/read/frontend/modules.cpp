@@ -260,6 +260,7 @@ Result<Value> make_library_module(TraceState& trace, const std::string& name, Ar
   object->cls->name = name;
   object->cls->kind = ClassKind::Module;
   object->cls->library = "torch.nn." + name;
+  object->training = !trace.settings.evaluation;
   trace.objects.push_back(object);
   KW_TRY(module_method(trace, object, "__init__", std::move(arguments)));
   return Value(std::move(object));

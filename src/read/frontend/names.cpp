@@ -186,7 +186,8 @@ std::optional<Sharing> sharing_of(std::string_view method) {
   static constexpr std::string_view kViews =
       "view view_as unsqueeze squeeze transpose permute t swapaxes swapdims movedim moveaxis "
       "expand expand_as broadcast_to narrow select split split_with_sizes chunk tensor_split "
-      "unbind unflatten detach T mT H mH adjoint diagonal to type type_as float double half "
+      "hsplit vsplit dsplit unfold unbind unflatten detach T mT H mH adjoint diagonal to type "
+      "type_as float double half "
       "bfloat16 long int bool cuda cpu";
   if (has_word(kViews, method)) return Sharing::View;
   if (has_word("reshape reshape_as flatten ravel", method)) return Sharing::Reshape;

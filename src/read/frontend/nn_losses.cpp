@@ -58,7 +58,7 @@ std::vector<ModuleRow> distance_losses() {
        "log_input=log_input, full=full, size_average=size_average, eps=eps, reduce=reduce, "
        "reduction=reduction"},
       {"GaussianNLLLoss",
-       "full=False, eps=1e-6, reduction='mean'",
+       "*, full=False, eps=1e-6, reduction='mean'",
        {},
        "F.gaussian_nll_loss",
        "full=full, eps=eps, reduction=reduction"},
@@ -112,20 +112,21 @@ std::vector<ModuleRow> class_losses() {
 
 std::vector<ModuleRow> states() {
   return {
-      {"RNNCell", "input_size, hidden_size, bias=True, nonlinearity='tanh', dtype=None",
+      {"RNNCell",
+       "input_size, hidden_size, bias=True, nonlinearity='tanh', device=None, dtype=None",
        cell_state("hidden_size,input_size", "hidden_size,hidden_size", "hidden_size"),
        "aten.nn.rnn_cell",
        "w_ih=weight_ih, w_hh=weight_hh, b_ih=bias_ih, b_hh=bias_hh, nonlinearity=nonlinearity"},
-      {"LSTMCell", "input_size, hidden_size, bias=True, dtype=None",
+      {"LSTMCell", "input_size, hidden_size, bias=True, device=None, dtype=None",
        cell_state("4*hidden_size,input_size", "4*hidden_size,hidden_size", "4*hidden_size"),
        "aten.nn.lstm_cell", kCellArguments},
-      {"GRUCell", "input_size, hidden_size, bias=True, dtype=None",
+      {"GRUCell", "input_size, hidden_size, bias=True, device=None, dtype=None",
        cell_state("3*hidden_size,input_size", "3*hidden_size,hidden_size", "3*hidden_size"),
        "aten.nn.gru_cell", kCellArguments},
       {"EmbeddingBag",
        "num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, "
        "mode='mean', sparse=False, _weight=None, include_last_offset=False, padding_idx=None, "
-       "dtype=None",
+       "device=None, dtype=None",
        {{"weight", "num_embeddings,embedding_dim"}},
        "aten.nn.embedding_bag",
        "weight=weight, max_norm=max_norm, mode=mode, include_last_offset=include_last_offset, "

@@ -14,9 +14,11 @@ namespace kw::frontend {
 namespace {
 
 constexpr const char* kBatchNorm =
-    "num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, dtype=None";
+    "num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, "
+    "dtype=None";
 constexpr const char* kInstanceNorm =
-    "num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, dtype=None";
+    "num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, "
+    "dtype=None";
 constexpr const char* kBatchArguments =
     "running_mean=running_mean, running_var=running_var, weight=weight, bias=bias, "
     "training=batch_statistics, momentum=momentum, eps=eps";
@@ -35,35 +37,35 @@ std::vector<ModuleRow> plain_modules() {
   return {
       {"Identity", "*ignored", {}, "", ""},
       {"Linear",
-       "in_features, out_features, bias=True, dtype=None",
+       "in_features, out_features, bias=True, device=None, dtype=None",
        {{"weight", "out_features,in_features"}, {"bias", "out_features", "bias"}},
        "F.linear",
        "weight=weight, bias=bias"},
       {"Bilinear",
-       "in1_features, in2_features, out_features, bias=True, dtype=None",
+       "in1_features, in2_features, out_features, bias=True, device=None, dtype=None",
        {{"weight", "out_features,in1_features,in2_features"}, {"bias", "out_features", "bias"}},
        "F.bilinear",
        "weight=weight, bias=bias"},
       {"Embedding",
        "num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, "
-       "scale_grad_by_freq=False, sparse=False, dtype=None",
+       "scale_grad_by_freq=False, sparse=False, device=None, dtype=None",
        {{"weight", "num_embeddings,embedding_dim"}},
        "F.embedding",
        "weight=weight, padding_idx=padding_idx"},
       // normalisation
       {"LayerNorm",
-       "normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, dtype=None",
+       "normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None",
        {{"weight", "normalized_shape", "elementwise_affine", false, false, 1},
         {"bias", "normalized_shape", "elementwise_affine&bias", false, false, 0}},
        "F.layer_norm",
        "normalized_shape=normalized_shape, weight=weight, bias=bias, eps=eps"},
       {"RMSNorm",
-       "normalized_shape, eps=None, elementwise_affine=True, dtype=None",
+       "normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None",
        {{"weight", "normalized_shape", "elementwise_affine", false, false, 1}},
        "F.rms_norm",
        "normalized_shape=normalized_shape, weight=weight, eps=eps"},
       {"GroupNorm",
-       "num_groups, num_channels, eps=1e-5, affine=True, dtype=None",
+       "num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None",
        {{"weight", "num_channels", "affine", false, false, 1},
         {"bias", "num_channels", "affine", false, false, 0}},
        "F.group_norm",
@@ -88,7 +90,7 @@ std::vector<ModuleRow> plain_modules() {
        "F.leaky_relu",
        "negative_slope=negative_slope, inplace=inplace"},
       {"PReLU",
-       "num_parameters=1, init=0.25, dtype=None",
+       "num_parameters=1, init=0.25, device=None, dtype=None",
        {{"weight", "num_parameters"}},
        "F.prelu",
        "weight=weight"},

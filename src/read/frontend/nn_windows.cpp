@@ -10,13 +10,13 @@ namespace {
 
 constexpr const char* kConvInit =
     "in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, "
-    "padding_mode='zeros', dtype=None";
+    "padding_mode='zeros', device=None, dtype=None";
 constexpr const char* kConvArguments =
     "weight=weight, bias=bias, stride=stride, padding=padding, dilation=dilation, groups=groups, "
     "padding_mode=padding_mode";
 constexpr const char* kTransposeInit =
     "in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, "
-    "bias=True, dilation=1, padding_mode='zeros', dtype=None";
+    "bias=True, dilation=1, padding_mode='zeros', device=None, dtype=None";
 constexpr const char* kTransposeArguments =
     "weight=weight, bias=bias, stride=stride, padding=padding, output_padding=output_padding, "
     "groups=groups, dilation=dilation";

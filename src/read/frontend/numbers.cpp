@@ -2,18 +2,22 @@
 // modulo follow the sign of the divisor. Ints are Dims and keep their symbols through arithmetic. A
 // comparison must have one answer now, so it uses the value and adds a guard to the trace. A guard
 // records what the trace assumes of the dims. The alternative, to explore both branches, would
-// multiply the traces. The cost: an int that needs more than 64 bits is an Error.
+// multiply the traces. Floats keep how they follow from extents and runtime scalars, as a text for
+// the plan; using their value in another way fixes those. The cost: an int that needs more than 64
+// bits is an Error.
 #include "frontend/numbers.h"
 #include "frontend/text_format.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "core/text.h"
 #include "frontend/cell.h"
 #include "frontend/objects.h"
+#include "kernel/number_expr.h"
 
 namespace kw::frontend {
 
@@ -22,6 +26,8 @@ using graph::Dim;
 
 std::optional<Dim> as_dim(const Value& value) {
   if (const auto* integer = value.get<Dim>()) return *integer;
+  if (const auto* number = value.get<Float>(); number && number->is_int())
+    return Dim(static_cast<int64_t>(static_cast<double>(*number)));
   if (const auto* flag = value.get<bool>()) return Dim(*flag ? 1 : 0);
   return std::nullopt;
 }
@@ -32,13 +38,19 @@ namespace {
 std::optional<int64_t> as_integer(const Value& value) {
   if (const auto* integer = value.get<Dim>()) return integer->value();
   if (const auto* flag = value.get<bool>()) return *flag ? 1 : 0;
+  if (const auto* number = value.get<Float>(); number && number->is_int())
+    return static_cast<int64_t>(static_cast<double>(*number));
   return std::nullopt;
 }
 
 }  // namespace
 
+bool is_number(const Value& value) {
+  return value.get<Float>() || value.get<Dim>() || value.get<bool>();
+}
+
 std::optional<double> as_number(const Value& value) {
-  if (const auto* number = value.get<double>()) return *number;
+  if (const auto* number = value.get<Float>()) return *number;
   if (const auto integer = as_integer(value)) return static_cast<double>(*integer);
   return std::nullopt;
 }
@@ -160,6 +172,119 @@ Result<Value> floats(std::string_view op, double a, double b) {
   return Value(a - b * std::floor(a / b));
 }
 
+/// The longest expression that a plan gets; longer ones are numbers.
+constexpr size_t kMaxOrigin = 400;
+
+/// How a number follows; of a literal only its text.
+NumberOrigin origin_of(const Value& value) {
+  NumberOrigin origin;
+  origin.is_operand = true;
+  if (const auto* number = value.get<Float>()) {
+    if (number->origin()) return *number->origin();
+    origin.text = fmt::format("{}", number->shown());
+    origin.is_operand = !std::signbit(number->shown());
+    return origin;
+  }
+  const Dim dim = *as_dim(value);
+  if (dim.is_constant()) {
+    origin.text = fmt::format("{}", dim.value());
+    origin.is_operand = dim.value() >= 0;
+    return origin;
+  }
+  const bool name = dim.text().find_first_of(" (") == std::string::npos;
+  origin.text = name ? dim.text() : "int(" + dim.text() + ")";
+  origin.dims = {dim};
+  origin.base = dim;
+  return origin;
+}
+
+/// Whether the number changes with extents or runtime scalars.
+bool follows(const Value& value) {
+  if (const auto* number = value.get<Float>()) return number->origin() != nullptr;
+  const auto* dim = value.get<Dim>();
+  return dim && !dim->is_constant();
+}
+
+Value without_origin(const Value& value) {
+  if (const auto* number = value.get<Float>())
+    return number->is_int() ? Value(Dim(static_cast<int64_t>(number->shown())))
+                            : Value(number->shown());
+  if (const auto* dim = value.get<Dim>()) return Value(Dim(dim->value()));
+  return value;
+}
+
+std::string operand_text(const NumberOrigin& origin) {
+  return origin.is_operand ? origin.text : "(" + origin.text + ")";
+}
+
+void join_origins(NumberOrigin& into, const NumberOrigin& from) {
+  into.dims.insert(into.dims.end(), from.dims.begin(), from.dims.end());
+  for (const auto& scalar : from.scalars) {
+    if (std::find(into.scalars.begin(), into.scalars.end(), scalar) == into.scalars.end())
+      into.scalars.push_back(scalar);
+  }
+}
+
+/// Keeps "base * factor / divisor" through a product with a literal or a quotient.
+void keep_multiple(std::string_view op, const Value& a, const Value& b, NumberOrigin& to) {
+  const NumberOrigin left = origin_of(a), right = origin_of(b);
+  const bool whole_divisor = b.get<Dim>() || b.get<bool>();
+  const double by = without_origin(b).get<Float>() ? b.get<Float>()->shown() : 0;
+  if (op == "Mult" && left.base && !follows(b) && left.divisor.is_constant() &&
+      left.divisor.value() == 1) {
+    to.base = left.base;
+    to.factor = left.factor * *as_number(b);
+  } else if (op == "Mult" && right.base && !follows(a)) {
+    keep_multiple(op, b, a, to);
+  } else if (op == "Div" && left.base && left.factor == 1 && left.divisor.is_constant() &&
+             left.divisor.value() == 1) {
+    const bool whole_literal = by >= 1 && by < 0x1p40 && by == std::floor(by);
+    if (!whole_divisor && (follows(b) || !whole_literal)) return;
+    to.base = left.base;
+    to.divisor = whole_divisor ? *as_dim(b) : Dim(static_cast<int64_t>(by));
+  }
+}
+
+/// The origin of an operation's result; null when it stays a literal.
+std::shared_ptr<const NumberOrigin> combined(std::string_view op, const Value& a, const Value& b) {
+  const NumberOrigin left = origin_of(a), right = origin_of(b);
+  auto origin = std::make_shared<NumberOrigin>();
+  if (op == "Pow") {
+    origin->text = fmt::format("pow({}, {})", left.text, right.text);
+    origin->is_operand = true;
+  } else if (op == "FloorDiv") {
+    origin->text = fmt::format("floor({} / {})", operand_text(left), operand_text(right));
+    origin->is_operand = true;
+  } else {
+    const char* symbol = op == "Add" ? "+" : op == "Sub" ? "-" : op == "Mult" ? "*" : "/";
+    origin->text = fmt::format("{} {} {}", operand_text(left), symbol, operand_text(right));
+  }
+  if (origin->text.size() > kMaxOrigin) return nullptr;
+  join_origins(*origin, left);
+  join_origins(*origin, right);
+  if (op == "Mult" || op == "Div") keep_multiple(op, a, b, *origin);
+  return origin;
+}
+
+/// Arithmetic whose result follows from extents or runtime scalars. Not set when the result is a
+/// literal, or an int over dims alone, whose symbols Dim keeps.
+Result<std::optional<Value>> symbolic(Builder& graph, std::string_view op, const Value& a,
+                                      const Value& b) {
+  const bool dims = (a.get<Dim>() || a.get<bool>()) && (b.get<Dim>() || b.get<bool>());
+  const bool known =
+      op == "Add" || op == "Sub" || op == "Mult" || op == "Div" || op == "Pow" || op == "FloorDiv";
+  if (!known || !(follows(a) || follows(b)) || !is_number(a) || !is_number(b))
+    return std::optional<Value>();
+  const Value plain = KW_TRY(arithmetic(graph, op, without_origin(a), without_origin(b)));
+  const bool is_int = plain.get<Dim>() != nullptr;
+  if (is_int && (dims || op == "FloorDiv")) return std::optional<Value>();
+  const auto origin = combined(op, a, b);
+  if (!origin) return std::optional<Value>();
+  const double value =
+      is_int ? static_cast<double>(plain.get<Dim>()->value()) : plain.get<Float>()->shown();
+  return std::optional(Value(Float(value, origin, is_int)));
+}
+
 Result<Value> repeat(const Value& sequence, const Dim& times) {
   const int64_t count = std::max<int64_t>(times.value(), 0);
   if (const auto* text = sequence.get<std::string>()) {
@@ -196,7 +321,61 @@ bool is_sequence(const Value& value) { return value.get<std::string>() || items_
 
 }  // namespace
 
+void settle(Builder& graph, const Value& value) {
+  const auto* number = value.get<Float>();
+  if (!number || !number->origin()) return;
+  number->fix();
+  for (const Dim& dim : number->origin()->dims) concrete(graph, dim);
+}
+
+std::optional<graph::Number> as_symbolic(const Value& value) {
+  if (const auto* number = value.get<Float>()) return number->number();
+  if (!is_number(value)) return std::nullopt;
+  const double plain = static_cast<double>(as_dim(value)->value());
+  return follows(value) ? graph::Number(plain, origin_of(value).text) : graph::Number(plain);
+}
+
+std::optional<Value> symbolic_call(const std::string& name, const std::vector<Value>& arguments,
+                                   double result) {
+  const bool any = std::any_of(arguments.begin(), arguments.end(), follows);
+  if (!any || !kernel::number_function(name, arguments.size())) return std::nullopt;
+  auto origin = std::make_shared<NumberOrigin>();
+  origin->is_operand = true;
+  std::vector<std::string> texts;
+  for (const Value& one : arguments) {
+    const NumberOrigin from = origin_of(one);
+    texts.push_back(from.text);
+    join_origins(*origin, from);
+  }
+  origin->text = name + "(" + join(texts, ", ") + ")";
+  if (origin->text.size() > kMaxOrigin) return std::nullopt;
+  return Value(Float(result, std::move(origin), false));
+}
+
+std::optional<Dim> whole_part(const Value& value, bool up) {
+  const auto* number = value.get<Float>();
+  const NumberOrigin* origin = number ? number->origin() : nullptr;
+  if (!origin || !origin->base || origin->base->value() < 0 || origin->divisor.value() < 1)
+    return std::nullopt;
+  const auto divided = [&](const Dim& top, const Dim& by) {
+    return floor_div(up ? top + by - 1 : top, by);
+  };
+  if (origin->factor == 1) return divided(*origin->base, origin->divisor);
+  if (!(origin->factor > 0)) return std::nullopt;
+  // A factor with few bits divides exactly, as the double does.
+  constexpr int64_t kFewBits = 1 << 20;
+  for (int64_t by = 1; by <= kFewBits; by *= 2) {
+    const double top = origin->factor * static_cast<double>(by);
+    if (top != std::floor(top) || top > static_cast<double>(kFewBits)) continue;
+    return divided(*origin->base * Dim(static_cast<int64_t>(top)), Dim(by));
+  }
+  if (up) return std::nullopt;
+  return Dim::symbol(fmt::format("scaled({}, {})", origin->base->text(), origin->factor),
+                     static_cast<int64_t>(number->shown()));
+}
+
 Result<Value> arithmetic(Builder& graph, std::string_view op, const Value& a, const Value& b) {
+  if (const auto kept = KW_TRY(symbolic(graph, op, a, b))) return *kept;
   const auto left = as_dim(a), right = as_dim(b);
   if (left && right) {
     const bool logical = a.get<bool>() && b.get<bool>() && op.starts_with("Bit");
@@ -214,8 +393,15 @@ Result<Value> arithmetic(Builder& graph, std::string_view op, const Value& a, co
 }
 
 Result<Value> negate(std::string_view op, const Value& a) {
-  if (const auto* number = a.get<double>(); number && op != "Invert")
-    return Value(op == "USub" ? -*number : *number);
+  if (const auto* number = a.get<Float>(); number && op != "Invert") {
+    if (op == "UAdd") return a;
+    if (!number->origin()) return Value(-number->shown());
+    auto origin = std::make_shared<NumberOrigin>(*number->origin());
+    origin->text = "-" + operand_text(*number->origin());
+    origin->is_operand = false;
+    origin->base.reset();
+    return Value(Float(-number->shown(), std::move(origin), number->is_int()));
+  }
   if (const auto dim = as_dim(a)) {
     if (dim->value() == INT64_MIN) return too_large();
     if (op == "UAdd") return Value(*dim);
@@ -321,6 +507,8 @@ Result<bool> compare(Builder& graph, std::string_view op, const Value& a, const 
     const bool in = KW_TRY(contains(a, b));
     return in == (op == "In");
   }
+  settle(graph, a);
+  settle(graph, b);
   const auto left = as_dim(a), right = as_dim(b);
   if (left && right) return compare_dims(graph, op, *left, *right);
   if (op == "Eq" || op == "NotEq") {
@@ -341,6 +529,7 @@ Result<bool> compare(Builder& graph, std::string_view op, const Value& a, const 
 Result<bool> truth(Builder& graph, const Value& value) {
   if (value.is_none()) return false;
   if (const auto* integer = value.get<Dim>()) return compare_dims(graph, "NotEq", *integer, Dim(0));
+  settle(graph, value);
   if (const auto number = as_number(value)) return *number != 0;
   if (const auto* text = value.get<std::string>()) return !text->empty();
   if (const std::vector<Value>* items = items_of(value)) return !items->empty();
@@ -353,7 +542,7 @@ std::string to_text(const Value& value, int depth) {
   if (value.is_none()) return "None";
   if (const auto* flag = value.get<bool>()) return *flag ? "True" : "False";
   if (const auto* integer = value.get<Dim>()) return fmt::format("{}", integer->value());
-  if (const auto* number = value.get<double>()) return fmt::format("{}", *number);
+  if (const auto* number = value.get<Float>()) return fmt::format("{}", number->shown());
   if (const auto* text = value.get<std::string>()) return *text;
   if (const auto* type = value.get<DTypeValue>()) return tensor::dtype_name(type->dtype);
   if (const auto* library = value.get<Library>()) return library->name;

@@ -18,8 +18,18 @@ inline constexpr size_t kMaxText = 1 << 20;
 
 /// An int or a bool as Dim; not set for other types.
 std::optional<graph::Dim> as_dim(const Value& value);
-/// A float, an int or a bool; not set for other types.
+/// A float, an int or a bool; not set for other types. Fixes runtime scalars, as as_dim does.
 std::optional<double> as_number(const Value& value);
+bool is_number(const Value& value);
+/// The number with how it follows from extents and runtime scalars; not set for other types.
+std::optional<graph::Number> as_symbolic(const Value& value);
+/// A function of numbers by its name in plans: "sqrt" of {D} is 1.41 and "sqrt(D)". Not set when no
+/// argument follows from anything, or plans lack the function.
+std::optional<Value> symbolic_call(const std::string& name, const std::vector<Value>& arguments,
+                                   double result);
+/// int(), floor() or trunc() (`up`: ceil()) of a multiple or a fraction of an extent: an extent
+/// again. Not set for other numbers.
+std::optional<graph::Dim> whole_part(const Value& value, bool up);
 
 /// `op` is the class in Python's ast: "Add", "FloorDiv", …. Errors have Python's words.
 Result<Value> arithmetic(graph::Builder& graph, std::string_view op, const Value& a,
@@ -32,6 +42,9 @@ Result<bool> truth(graph::Builder& graph, const Value& value);
 /// Equality without guards, for dict keys and `in`.
 bool same(const Value& a, const Value& b, int depth = 0);
 
+/// For a float whose value decides something: extents behind it are guarded, runtime scalars become
+/// constants of the task.
+void settle(graph::Builder& graph, const Value& value);
 /// The int's value. If it is symbolic, the trace then assumes this value.
 int64_t concrete(graph::Builder& graph, const graph::Dim& dim);
 /// a <= b for extents. Adds a guard unless both are constant or the same expression.

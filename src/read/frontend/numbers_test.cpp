@@ -115,5 +115,55 @@ TEST(Comparisons, OfAListThatContainsItselfEnd) {
   list->items.clear();
 }
 
+std::string origin_text(const Result<Value>& result) {
+  const auto* number = result ? result->get<Float>() : nullptr;
+  return number && number->origin() ? number->origin()->text : "";
+}
+
+TEST(Origins, FloatsOfExtentsKeepHowTheyFollow) {
+  graph::Builder graph;
+  EXPECT_EQ(origin_text(arithmetic(graph, "Pow", kB, -0.5)), "pow(B, -0.5)");
+  const Result<Value> share = arithmetic(graph, "Div", 0.1, Value(kB - Dim(1)));
+  EXPECT_EQ(origin_text(share), "0.1 / int(B - 1)");
+  EXPECT_EQ(origin_text(arithmetic(graph, "Sub", Dim(1), *share)), "1 - (0.1 / int(B - 1))");
+  EXPECT_EQ(origin_text(negate("USub", *share)), "-(0.1 / int(B - 1))");
+  EXPECT_EQ(origin_text(arithmetic(graph, "Mult", 2.0, 3.0)), "") << "literals stay literals";
+}
+
+TEST(Origins, WholePartsOfExtentsAreExtents) {
+  graph::Builder graph;
+  const auto whole = [&](const char* op, const Value& by, bool up) {
+    const auto dim = whole_part(*arithmetic(graph, op, kB, by), up);
+    return dim ? dim->text() : "";
+  };
+  EXPECT_EQ(whole("Mult", 0.5, false), "(B / 2)");
+  EXPECT_EQ(whole("Mult", 0.75, false), "((3 * B) / 4)");
+  EXPECT_EQ(whole("Div", Dim(4), true), "((B + 3) / 4)");
+  EXPECT_EQ(whole("Mult", 0.3, false), "scaled(B, 0.3)");
+  EXPECT_EQ(whole("Add", 0.5, false), "");
+}
+
+TEST(Origins, AValueThatIsUsedFixesItsScalars) {
+  graph::Builder graph;
+  auto scalar = std::make_shared<RuntimeScalar>(RuntimeScalar{"lr"});
+  auto origin = std::make_shared<NumberOrigin>();
+  origin->text = "lr";
+  origin->is_operand = true;
+  origin->scalars = {scalar};
+  const Value lr = Float(0.5, origin, false);
+  const Result<Value> twice = arithmetic(graph, "Mult", lr, 2.0);
+  EXPECT_EQ(origin_text(twice), "lr * 2");
+  EXPECT_FALSE(scalar->fixed);
+  ASSERT_TRUE(compare(graph, "Gt", *twice, 0.0));
+  EXPECT_TRUE(scalar->fixed) << "a branch decides by the value";
+}
+
+TEST(Origins, AComparisonOfAFloatGuardsItsExtents) {
+  graph::Builder graph;
+  ASSERT_TRUE(compare(graph, "Gt", *arithmetic(graph, "Mult", kB, 0.5), 2.0));
+  const graph::Graph traced = std::move(graph).finish({});
+  EXPECT_EQ(traced.guards, std::vector<std::string>{"B == 6"});
+}
+
 }  // namespace
 }  // namespace kw::frontend

@@ -100,7 +100,7 @@ Term scaled_sum(Formula& f, const Pair& p, bool minus) {
                     "point number."));
   }
   Op op = minus ? Op::Sub : Op::Add;
-  if (alpha.number == 1 && alpha.dim.is_constant()) {
+  if (alpha.is(1)) {
     return p.type == DType::Bool ? apply(Op::Or, p.a, p.b) : apply(op, p.a, p.b);
   }
   if (p.type == DType::Bool) {
@@ -191,7 +191,7 @@ Result<Value> rdiv(Call& call) {
 
 // Exponents that PyTorch's kernels compute as products and roots: edge cases differ from pow's.
 std::optional<Term> special_power(const Pair& p) {
-  if (p.b.value.is_tensor() || !p.b.value.dim.is_constant() || !tensor::is_float(p.type)) {
+  if (p.b.value.is_tensor() || !p.b.value.is(p.b.value.number) || !tensor::is_float(p.type)) {
     return std::nullopt;
   }
   Term x = wide(p.a);
@@ -250,7 +250,9 @@ Result<Value> logical(Call& call) {
   Pair p = operands(f);
   if (f.failed()) return f.result(p.a);
   auto as_bool = [&](const Term& x) {
-    return x.value.is_tensor() ? truth_value(f, x) : Term(Operand::of_bool(x.value.number != 0));
+    if (x.value.is_tensor()) return truth_value(f, x);
+    if (!x.value.text.empty()) return truth_value(f, f.converted(x, DType::Fp32));
+    return Term(Operand::of_bool(x.value.number != 0));
   };
   return f.result(apply(op, as_bool(p.a), as_bool(p.b)));
 }

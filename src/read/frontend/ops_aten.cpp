@@ -64,7 +64,8 @@ Result<Value> fused_rms_norm(Call& call) {
   std::optional<double> eps;
   if (call.given("eps")) eps = KW_TRY(call.number("eps"));
   graph::Builder& g = call.graph();
-  NodeId out = KW_TRY(graph::rms_norm(g, x.value.node, shape, weight, eps));
+  NodeId out = KW_TRY(graph::rms_norm(g, x.value.node, shape, weight,
+                                      eps ? std::optional<graph::Number>(*eps) : std::nullopt));
   std::vector<int> dims;
   for (size_t i = 0; i < shape.size(); ++i) dims.push_back(f.rank(x) - 1 - static_cast<int>(i));
   Term w = wide(x);
@@ -105,7 +106,7 @@ Result<Value> native_batch_norm(Call& call, bool training, bool functional) {
   if (training) {
     std::vector<int> dims{0};
     for (int i = 2; i < g.rank(x); ++i) dims.push_back(i);
-    for (NodeId stat : KW_TRY(mean_and_rstd(call, x, dims, norm.eps, false))) {
+    for (NodeId stat : KW_TRY(mean_and_rstd(call, x, dims, norm.eps.value, false))) {
       results.push_back(stat);
     }
   } else {

@@ -13,7 +13,7 @@ using graph::NodeId;
 Error random_attention(const Call& call) {
   return input_error(
       "{}() with dropout draws random numbers, so no result is the right one; pass dropout 0, or "
-      "call .eval()",
+      "--mode eval where it follows self.training",
       call.function());
 }
 
@@ -25,7 +25,7 @@ Result<Value> scaled_dot_product_attention(Call& call) {
   how.mask = KW_TRY(maybe_tensor(call, "attn_mask"));
   how.causal = KW_TRY(call.boolean("is_causal"));
   how.grouped = KW_TRY(call.boolean("enable_gqa"));
-  if (call.given("scale")) how.scale = KW_TRY(call.number("scale"));
+  if (call.given("scale")) how.scale = KW_TRY(call.symbolic("scale"));
   const double dropout = KW_TRY(call.number("dropout_p"));
   if (dropout != 0) return random_attention(call);
   return tensor_value(KW_TRY(graph::attention(call.graph(), query, key, value, how)));
@@ -41,7 +41,7 @@ Result<Value> fused_attention(Call& call) {
 
 constexpr OpRow kAttentionRows[] = {
     {"F.scaled_dot_product_attention",
-     "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, "
+     "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, "
      "enable_gqa=False",
      scaled_dot_product_attention},
     {"aten.fused_attention",

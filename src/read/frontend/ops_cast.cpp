@@ -28,7 +28,7 @@ Result<Value> to(Call& call) {
   for (const Value& item : *what) {
     if (const auto* dtype = item.get<DTypeValue>()) type = dtype->dtype;
     if (const auto* other = item.get<Tensor>()) type = call.graph()[other->node].dtype;
-    if (item.get<double>()) {
+    if (item.get<Float>()) {
       return input_error("to() received an invalid combination of arguments - got (float)");
     }
   }

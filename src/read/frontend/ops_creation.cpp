@@ -6,6 +6,7 @@
 // (random_tensors.cpp).
 #include <cmath>
 
+#include "frontend/numbers.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
 
@@ -119,8 +120,10 @@ Result<Range> range_of(Call& call) {
   if (call.given("start")) range.start = call["start"];
   if (call.given("end")) range.end = call["end"];
   if (call.given("step")) range.step = call["step"];
-  for (const Value* value : {&range.start, &range.end, &range.step}) {
-    if (!value->get<Dim>() && !value->get<double>()) {
+  for (Value* value : {&range.start, &range.end, &range.step}) {
+    if (const auto* number = value->get<Float>(); number && number->is_int())
+      *value = Value(*as_dim(*value));
+    if (!value->get<Dim>() && !value->get<Float>()) {
       return input_error("arange(): its bounds must be numbers known before the run, not {}",
                          value->is_none() ? "missing" : type_name(*value));
     }
@@ -130,12 +133,12 @@ Result<Range> range_of(Call& call) {
 
 double plain_number(const Value& value) {
   if (const auto* dim = value.get<Dim>()) return static_cast<double>(dim->value());
-  return *value.get<double>();
+  return *value.get<Float>();
 }
 
 Operand as_operand(const Value& value) {
   if (const auto* dim = value.get<Dim>()) return Operand::of(*dim);
-  return Operand::of(*value.get<double>());
+  return Operand::of(value.get<Float>()->number());
 }
 
 // The number of elements. If all bounds are ints, it keeps their symbols.
@@ -177,35 +180,34 @@ Result<Value> arange(Call& call) {
 }
 
 // Computed from both ends towards the middle, as in PyTorch: the last element is exactly `end`.
-Result<Value> linspace_of(Call& call, double start, double end, double base) {
+Result<Value> linspace_of(Call& call, std::optional<double> base) {
+  const Value start = KW_TRY(call.number_value("start")), end = KW_TRY(call.number_value("end"));
   const Dim steps = KW_TRY(call.dim_value("steps"));
   std::optional<DType> dtype = KW_TRY(call.dtype("dtype"));
   if (steps.value() < 0) return input_error("number of steps must be non-negative");
   DType type = dtype.value_or(DType::Fp32);
   DType work = is_integral(type) ? DType::Fp64 : graph::opmath(type);
-  const int64_t count = steps.value();
-  const double step = count > 1 ? (end - start) / static_cast<double>(count - 1) : 0;
+  Value step = 0.0;
+  if (!at_most(call.graph(), steps, Dim(1))) {
+    const Value span = KW_TRY(arithmetic(call.graph(), "Sub", end, start));
+    step = KW_TRY(arithmetic(call.graph(), "Div", span, Value(steps - 1)));
+  }
   Formula f(call);
+  const Term by = as_operand(step), first = as_operand(start), last = as_operand(end);
   Term i = f.node(call.graph().iota({steps}, 0, work));
-  Term up = i * step + start;
-  Term down = end - (static_cast<double>(count - 1) - i) * step;
-  Term line = where(i < static_cast<double>(count / 2), up, down);
-  if (count == 1) line = up;
-  if (base != 0) line = pow(base, line);
+  Term up = i * by + first;
+  Term down = last - (Term(steps - 1) - i) * by;
+  Term line = where(i < Term(floor_div(steps, Dim(2))), up, down);
+  if (steps.value() == 1) line = up;
+  if (base) line = pow(*base, line);
   return f.result(line, type);
 }
 
-Result<Value> linspace(Call& call) {
-  double start = KW_TRY(call.number("start"));
-  double end = KW_TRY(call.number("end"));
-  return linspace_of(call, start, end, 0);
-}
+Result<Value> linspace(Call& call) { return linspace_of(call, std::nullopt); }
 
 Result<Value> logspace(Call& call) {
-  double start = KW_TRY(call.number("start"));
-  double end = KW_TRY(call.number("end"));
   double base = KW_TRY(call.number("base"));
-  return linspace_of(call, start, end, base);
+  return linspace_of(call, base);
 }
 
 Result<Value> eye(Call& call) {
@@ -229,7 +231,7 @@ struct Literals {
 Result<Operand> literal_of(const Value& value) {
   if (const auto* flag = value.get<bool>()) return Operand::of_bool(*flag);
   if (const auto* integer = value.get<Dim>()) return Operand::of(*integer);
-  if (const auto* number = value.get<double>()) return Operand::of(*number);
+  if (const auto* number = value.get<Float>()) return Operand::of(number->number());
   if (value.get<Tensor>()) {
     return input_error("torch.tensor() of tensors: use torch.stack, or .clone()");
   }

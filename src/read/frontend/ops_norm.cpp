@@ -22,7 +22,7 @@ Result<Value> layer_norm(Call& call) {
   graph::Shape normalized = KW_TRY(call.sizes("normalized_shape"));
   MaybeNode weight = KW_TRY(maybe_tensor(call, "weight"));
   MaybeNode bias = KW_TRY(maybe_tensor(call, "bias"));
-  double eps = KW_TRY(call.number("eps"));
+  graph::Number eps = KW_TRY(call.symbolic("eps"));
   return tensor_value(KW_TRY(graph::layer_norm(call.graph(), x, normalized, weight, bias, eps)));
 }
 
@@ -30,8 +30,8 @@ Result<Value> rms_norm(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   graph::Shape normalized = KW_TRY(call.sizes("normalized_shape"));
   MaybeNode weight = KW_TRY(maybe_tensor(call, "weight"));
-  std::optional<double> eps;
-  if (call.given("eps")) eps = KW_TRY(call.number("eps"));
+  std::optional<graph::Number> eps;
+  if (call.given("eps")) eps = KW_TRY(call.symbolic("eps"));
   return tensor_value(KW_TRY(graph::rms_norm(call.graph(), x, normalized, weight, eps)));
 }
 
@@ -40,7 +40,7 @@ Result<Value> group_norm(Call& call) {
   int64_t groups = KW_TRY(call.integer("num_groups"));
   MaybeNode weight = KW_TRY(maybe_tensor(call, "weight"));
   MaybeNode bias = KW_TRY(maybe_tensor(call, "bias"));
-  double eps = KW_TRY(call.number("eps"));
+  graph::Number eps = KW_TRY(call.symbolic("eps"));
   return tensor_value(KW_TRY(graph::group_norm(call.graph(), x, groups, weight, bias, eps)));
 }
 
@@ -51,7 +51,7 @@ Result<graph::ChannelNorm> channel_norm(Call& call, std::string_view training) {
   norm.weight = KW_TRY(maybe_tensor(call, "weight"));
   norm.bias = KW_TRY(maybe_tensor(call, "bias"));
   norm.training = KW_TRY(call.boolean(training));
-  norm.eps = KW_TRY(call.number("eps"));
+  norm.eps = KW_TRY(call.symbolic("eps"));
   if (!norm.training && (!norm.running_mean || !norm.running_var)) {
     return input_error("{}: Expected running_mean and running_var to be defined when {}=False",
                        call.function(), training);
@@ -102,9 +102,11 @@ Result<Value> dropout_if(Call& call, std::string_view training_name) {
   if (!training || p == 0) return f.result(x);
   if (p == 1) return f.result(x * 0.0);
   return input_error(
-      "{}() in training mode draws random numbers, so no result is the right one; call .eval() or "
-      "pass training=False, take the mask as an input (x * mask / (1 - p)), or use "
-      "kernelwright.dropout(x, p, seed, offset), which is Philox",
+      "{}() in training mode draws random numbers, so no result is the right one; pass --mode eval "
+      "(modules, and functions that follow self.training), write training=False, take the mask as "
+      "an "
+      "input (x * mask / (1 - p)), or use kernelwright.dropout(x, p, seed, offset), which is "
+      "Philox",
       call.function());
 }
 

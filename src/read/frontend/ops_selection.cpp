@@ -15,14 +15,16 @@ Result<Value> sort(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   int dim = KW_TRY(call.dim("dim", x));
   bool descending = KW_TRY(call.boolean("descending"));
-  return both(KW_TRY(graph::sort(call.graph(), x, dim, descending)));
+  bool stable = KW_TRY(call.boolean("stable"));
+  return both(KW_TRY(graph::sort(call.graph(), x, dim, descending, stable)));
 }
 
 Result<Value> argsort(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   int dim = KW_TRY(call.dim("dim", x));
   bool descending = KW_TRY(call.boolean("descending"));
-  return tensor_value(KW_TRY(graph::argsort(call.graph(), x, dim, descending)));
+  bool stable = KW_TRY(call.boolean("stable"));
+  return tensor_value(KW_TRY(graph::argsort(call.graph(), x, dim, descending, stable)));
 }
 
 Result<Value> topk(Call& call) {
@@ -52,8 +54,8 @@ Result<Value> median(Call& call) {
 }
 
 constexpr OpRow kSelectionRows[] = {
-    {"torch.sort Tensor.sort", "input, dim=-1, descending=False, stable=False", sort},
-    {"torch.argsort Tensor.argsort", "input, dim=-1, descending=False, stable=False", argsort},
+    {"torch.sort Tensor.sort", "input, dim=-1, descending=False, *, stable=False", sort},
+    {"torch.argsort Tensor.argsort", "input, dim=-1, descending=False, *, stable=False", argsort},
     {"torch.topk Tensor.topk", "input, k, dim=-1, largest=True, sorted=True", topk},
     {"torch.kthvalue Tensor.kthvalue", "input, k, dim=-1, keepdim=False", kthvalue},
     {"torch.median Tensor.median", "input, dim=None, keepdim=False", median},

@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "frontend/call.h"
 #include "frontend/cell.h"
 #include "frontend/legal.h"
@@ -102,6 +104,10 @@ Result<Draw> draw_filled(graph::Builder& graph, const std::string& name, Argumen
   if (name == "Tensor.uniform_") {
     draw.legal.float_low = call.given("a") ? KW_TRY(call.number("a")) : 0.0;
     draw.legal.float_high = call.given("b") ? KW_TRY(call.number("b")) : 1.0;
+    if (!(*draw.legal.float_low <= *draw.legal.float_high) ||
+        !std::isfinite(*draw.legal.float_high - *draw.legal.float_low))
+      return input_error("uniform_ expects to return a [from, to) range, but found from={} > to={}",
+                         *draw.legal.float_low, *draw.legal.float_high);
   } else if (name.find("bernoulli") != std::string::npos) {
     draw.legal.float_low = 0, draw.legal.float_high = 1;
     draw.legal.low = 0, draw.legal.high = 1;

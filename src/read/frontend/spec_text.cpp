@@ -46,6 +46,8 @@ std::vector<std::string> split_extents(std::string_view text) {
     }
   }
   pieces.emplace_back(trim(piece));
+  // Python's floor division; the grammar of kernel modules writes it with one sign.
+  for (std::string& one : pieces) one = replace_all(one, "//", "/");
   return pieces;
 }
 

@@ -298,7 +298,7 @@ Result<std::optional<Flow>> augment_masked(TraceState& trace, const Json& statem
     return std::optional<Flow>();
   const Value by = KW_TRY(eval(trace, statement["value"]));
   const bool single =
-      as_number(by) ||
+      is_number(by) ||
       (by.get<Tensor>() && trace.graph.rank(KW_TRY(node_of(trace, *by.get<Tensor>()))) == 0);
   if (!single)
     return trace.refuse(statement,

@@ -43,7 +43,7 @@ bool is_mask(Builder& graph, NodeId node) { return graph[node].dtype == DType::B
 Result<NodeId> list_index(Builder& graph, const std::vector<Value>& items) {
   std::vector<NodeId> parts;
   for (const Value& item : items) {
-    const auto* integer = item.get<Dim>();
+    const auto integer = item.get<bool>() ? std::nullopt : as_dim(item);
     if (!integer) return input_error("a list as an index must hold ints, not {}", type_name(item));
     const NodeId one = graph.constant_int(DType::Int64, concrete(graph, *integer));
     parts.push_back(KW_TRY(graph.reshape(one, {Dim(1)})));
@@ -135,6 +135,8 @@ Result<Value> resolve_item(Builder& graph, const Value& item) {
       return input_error("tensors used as indices must be long, int, byte or bool tensors");
     return Value(Tensor(node));
   }
+  if (const auto* number = item.get<Float>(); number && number->is_int())
+    return Value(*as_dim(item));
   if (item.get<bool>()) return input_error("True and False as an index are not supported");
   const bool known = item.is_none() || item.get<Ellipsis>() || item.get<Dim>() ||
                      item.get<std::shared_ptr<SliceValue>>();
@@ -148,7 +150,7 @@ Status check_listed(Builder& graph, NodeId index, int dim, const Dim& extent) {
   if (node.op == Op::Concat || node.op == Op::Reshape) {
     for (const NodeId part : node.inputs) KW_TRY(check_listed(graph, part, dim, extent));
   }
-  if (node.op != Op::Constant || !node.attrs.starts.empty()) return Done{};
+  if (node.op != Op::Constant || !node.attrs.is_literal()) return Done{};
   const int64_t at = node.attrs.integer;
   if (at < -extent.value() || at >= extent.value())
     return input_error("index {} is out of bounds for dimension {} with size {}", at, dim,
@@ -282,11 +284,11 @@ Result<NodeId> value_node(Builder& graph, const Value& value, DType dtype) {
     const NodeId node = KW_TRY(read(graph, *tensor));
     return graph.cast(node, dtype);
   }
-  const auto number = as_number(value);
+  const auto number = as_symbolic(value);
   if (!number) return input_error("cannot assign a {} to elements of a tensor", type_name(value));
-  if (tensor::is_float(dtype)) return graph.constant(dtype, *number);
-  const auto integer = as_dim(value);
-  return graph.constant_int(dtype, integer ? integer->value() : static_cast<int64_t>(*number));
+  const auto* integer = value.get<Dim>();
+  if (integer && !tensor::is_float(dtype)) return graph.constant_int(dtype, integer->value());
+  return graph.constant(dtype, *number);
 }
 
 Result<NodeId> fill_mask(Builder& graph, const Parsed& parsed, NodeId value) {

@@ -103,7 +103,7 @@ std::optional<double> number_throughout(const TraceState& trace, NodeId id) {
 }
 
 std::optional<double> number_given(TraceState& trace, const Value& value) {
-  if (const auto* number = value.get<double>()) return *number;
+  if (const auto* number = value.get<Float>()) return *number;
   if (const auto dim = as_dim(value)) return static_cast<double>(dim->value());
   const auto* tensor = value.get<Tensor>();
   const auto node = tensor ? node_of(trace, *tensor) : Result<NodeId>(input_error("no tensor"));
@@ -123,6 +123,7 @@ Result<std::optional<Value>> constant_of(TraceState& trace, const Tensor& tensor
             : std::nullopt;
     return known ? std::optional(Value(*known)) : std::optional<Value>();
   }
+  if (!node.attrs.number_text.empty()) return std::optional<Value>();
   if (tensor::is_float(node.dtype)) return std::optional(Value(node.attrs.number));
   if (node.dtype == tensor::DType::Bool) return std::optional(Value(node.attrs.integer != 0));
   return std::optional(Value(Dim(node.attrs.integer)));
@@ -229,7 +230,8 @@ Result<Value> call_row(TraceState& trace, const std::string& name, Arguments arg
   if (trace.no_gradient && !writes) result = KW_TRY(detached(trace, result));
   if (name == "F.batch_norm" || name == "torch.batch_norm")
     KW_TRY(update_statistics(trace, call, name == "F.batch_norm" ? 1 : 3, arguments));
-  const Value adopted = adopt(trace, short_name(name), arguments, result);
+  const bool copies = name == "F.unfold";  // the method of this name is a view
+  const Value adopted = adopt(trace, copies ? "" : short_name(name), arguments, result);
   const Tensor* target = writes ? first_tensor(arguments) : nullptr;
   if (out && !out->is_none()) target = out->get<Tensor>();
   if (!target && !(out && !out->is_none())) return adopted;

@@ -141,8 +141,8 @@ std::string padded(std::string sign, std::string text, const Spec& spec, char us
 }
 
 std::string plain(const Value& value) {
-  const auto* number = value.get<double>();
-  return number ? python_float(*number) : to_text(value);
+  const auto* number = value.get<Float>();
+  return number ? python_float(number->shown()) : to_text(value);
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ std::string plain(const Value& value) {
 Result<std::string> formatted(const Value& value, std::string_view text) {
   if (text.empty()) return plain(value);
   const Spec spec = KW_TRY(parse_spec(text));
-  const bool words = value.get<std::string>() || !as_number(value);
+  const bool words = value.get<std::string>() || !is_number(value);
   if (words || spec.type == 's') {
     std::string word = plain(value);
     if (spec.precision) word = word.substr(0, *spec.precision);
@@ -188,8 +188,8 @@ Result<std::string> percent_format(std::string_view text, const Value& values) {
     if (!spec.empty() && spec[0] == '-') spec[0] = '<';
     if (word && !spec.empty() && spec[0] != '<' && spec[0] != '.') spec.insert(0, ">");
     const Value& value = given[next++];
-    const bool cut = type == 'd' && value.get<double>();  // %d drops the fraction
-    const Value whole = cut ? Value(graph::Dim(static_cast<int64_t>(*value.get<double>()))) : value;
+    const bool cut = type == 'd' && value.get<Float>();  // %d drops the fraction
+    const Value whole = cut ? Value(graph::Dim(static_cast<int64_t>(*value.get<Float>()))) : value;
     result += KW_TRY(formatted(whole, spec + (word ? 's' : type)));
   }
   if (tuple && next < given.size())

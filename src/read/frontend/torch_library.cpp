@@ -366,11 +366,12 @@ Result<Value> call_library(TraceState& trace, const std::string& name, Arguments
     return call_builtin(trace, name.substr(9), std::move(arguments));
   const std::optional<Value> setting = KW_TRY(call_setting(trace, name, arguments));
   if (setting) return *setting;
-  if (name.starts_with("math.")) return call_math(name.substr(5), arguments.positional);
-  const bool numbers = std::all_of(arguments.positional.begin(), arguments.positional.end(),
-                                   [](const Value& one) { return as_number(one).has_value(); });
+  if (name.starts_with("math."))
+    return call_math(trace.graph, name.substr(5), arguments.positional);
+  const bool numbers =
+      std::all_of(arguments.positional.begin(), arguments.positional.end(), is_number);
   if (name.starts_with("numpy.") && numbers && name.find('.', 6) == std::string::npos)
-    return call_math(name.substr(6), arguments.positional);
+    return call_math(trace.graph, name.substr(6), arguments.positional);
   const std::optional<Value> standard = KW_TRY(call_standard(trace, name, arguments));
   if (standard) return *standard;
   const std::optional<Value> special = KW_TRY(call_torch(trace, name, arguments));

@@ -1,9 +1,10 @@
 // Makes one graph from one call of the reference. Each trace evaluates the file again, with the
 // dims of one shape, because Python code may branch on extents. The alternative, one symbolic trace
 // for all shapes, would have to refuse such code. State of modules becomes inputs, named by path
-// before the call, since a write replaces the node. Tensors written in place are outputs if the
-// call returns None. A second call in the same tracer shows whether the reference keeps state:
-// its graph must print the same. The cost is one evaluation per shape, and two for that check.
+// before the call, since a write replaces the node. Arguments that the call wrote into are outputs,
+// whatever it returns: a caller sees them change. A second call in the same tracer shows whether
+// the reference keeps state: its graph must print the same. The cost is one evaluation per shape,
+// and two for that check.
 #include "frontend/trace.h"
 
 #include <fmt/core.h>
@@ -48,7 +49,7 @@ Status check_bytes(const std::string& name, tensor::DType dtype, const graph::Sh
 class Tracer {
  public:
   Tracer(const TraceEntry& entry, const task::Dims& dims, bool every_int)
-      : entry_(entry), dims_(dims), tracer_(entry.source, {dims, every_int}) {}
+      : entry_(entry), dims_(dims), tracer_(entry.source, {dims, every_int, entry.evaluation}) {}
 
   Result<Trace> run();
   /// The trace of a second call.
@@ -67,6 +68,7 @@ class Tracer {
   Status collect(const Value& value, const std::string& name, int depth);
   Status collect_returned(const Value& value);
   void collect_written();
+  const std::string* written_argument(const Tensor& tensor) const;
   std::string unique(const std::string& wanted);
   std::vector<std::string> returned_names(const Value& value) const;
   Result<Trace> finish();
@@ -78,9 +80,11 @@ class Tracer {
   PythonTracer tracer_;
   Value callee_;
   std::vector<Bound> bound_;
-  std::vector<std::pair<NodeId, std::string>> paths_;  // of state, before any call
-  std::vector<NodeId> earlier_;                        // tensors of the earlier call
+  std::vector<std::shared_ptr<RuntimeScalar>> scalars_;  // shared with the numbers of the trace
+  std::vector<std::pair<NodeId, std::string>> paths_;    // of state, before any call
+  std::vector<NodeId> earlier_;                          // tensors of the earlier call
   std::vector<Output> outputs_;
+  size_t returned_ = 0;  // of the outputs
   std::set<std::string> names_;
   std::vector<std::string> notes_;
 };
@@ -125,6 +129,14 @@ Result<Value> Tracer::make_callee() {
 }
 
 Result<Value> Tracer::scalar(const task::ScalarSpec& spec) {
+  if (spec.runtime) {
+    scalars_.push_back(std::make_shared<RuntimeScalar>(RuntimeScalar{spec.name}));
+    auto origin = std::make_shared<NumberOrigin>();
+    origin->text = spec.name;
+    origin->is_operand = true;
+    origin->scalars = {scalars_.back()};
+    return Value(Float(spec.value(), std::move(origin), !tensor::is_float(spec.dtype)));
+  }
   if (spec.dtype == tensor::DType::Bool) return Value(spec.integer != 0);
   if (tensor::is_float(spec.dtype)) return Value(spec.number);
   return Value(graph::Dim(spec.integer));
@@ -164,7 +176,9 @@ std::string Tracer::unique(const std::string& wanted) {
 
 Status Tracer::collect(const Value& value, const std::string& name, int depth) {
   if (const auto* tensor = value.get<Tensor>()) {
-    outputs_.push_back({unique(name), *tensor});
+    // `return x` after x.add_(1) is the argument itself: one output, updated in place.
+    const std::string* own = written_argument(*tensor);
+    outputs_.push_back({own ? *own : unique(name), *tensor});
     return Done{};
   }
   if (value.is_none() && depth > 0) {
@@ -220,10 +234,28 @@ Status Tracer::collect_returned(const Value& value) {
   return Done{};
 }
 
+/// The name of the argument that this tensor is, if the call has written into it and it is not an
+/// output yet.
+const std::string* Tracer::written_argument(const Tensor& tensor) const {
+  if (entry_.returns_only) return nullptr;
+  for (const Bound& bound : bound_) {
+    const auto* own = bound.value.get<Tensor>();
+    const bool same = own && tensor.cell == own->cell && own->cell->version > 0;
+    const auto named = [&](const Output& one) { return one.name == bound.argument->name; };
+    if (same && std::none_of(outputs_.begin(), outputs_.end(), named)) return &bound.argument->name;
+  }
+  return nullptr;
+}
+
+/// Arguments that the call wrote into, or that the task names as written, are outputs.
 void Tracer::collect_written() {
   for (const Bound& bound : bound_) {
     const auto* tensor = bound.value.get<Tensor>();
-    if (tensor && tensor->cell->version > 0) outputs_.push_back({bound.argument->name, *tensor});
+    const auto* text = std::get_if<TensorArgument>(&bound.argument->value);
+    if (!tensor || !(tensor->cell->version > 0 || (text && text->written))) continue;
+    const auto named = [&](const Output& one) { return one.name == bound.argument->name; };
+    if (std::none_of(outputs_.begin(), outputs_.end(), named))
+      outputs_.push_back({bound.argument->name, *tensor});
   }
 }
 
@@ -268,6 +300,10 @@ Result<Trace> Tracer::finish() {
   for (size_t i = 0; i < wanted.size(); ++i) outputs[i].name = wanted[i];
   Trace trace;
   trace.notes = std::move(notes_);
+  trace.returned = returned_;
+  for (const auto& scalar : scalars_) {
+    if (scalar->fixed) trace.fixed.push_back(scalar->name);
+  }
   trace.allow_tf32 = tracer_.allow_tf32();
   trace.file_dims = tracer_.dims();
   const graph::Graph raw = std::move(tracer_.graph()).finish(std::move(outputs));
@@ -367,7 +403,9 @@ Result<Trace> Tracer::run_twice() {
 }
 
 Result<Trace> Tracer::collect_all(const Value& value) {
-  if (value.is_none() || entry_.writes_only) collect_written();
+  if (!value.is_none() && !entry_.writes_only) KW_TRY(collect_returned(value));
+  returned_ = outputs_.size();
+  if (!entry_.returns_only || returned_ == 0) collect_written();
   if (outputs_.empty() && value.is_none())
     return input_error(
         "{}: {} returns None and writes to none of its inputs\n  hint: return the result, or write "
@@ -375,11 +413,7 @@ Result<Trace> Tracer::collect_all(const Value& value) {
         entry_.source->name, entry_.name);
   if (outputs_.empty()) {
     KW_TRY(collect_returned(value));
-    for (const Bound& bound : bound_) {
-      const auto* tensor = std::get_if<TensorArgument>(&bound.argument->value);
-      if (tensor && tensor->written)
-        outputs_.push_back({bound.argument->name, *bound.value.get<Tensor>()});
-    }
+    returned_ = outputs_.size();
   }
   if (outputs_.empty())
     return input_error("{}: {} returns no tensor", entry_.source->name, entry_.name);

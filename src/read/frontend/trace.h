@@ -39,6 +39,8 @@ struct TraceEntry {
   std::vector<Argument> arguments;
   std::vector<std::string> output_names;  // from the task; empty: from the return statement
   bool writes_only = false;               // outputs are the tensors written in place, if any
+  bool evaluation = false;                // modules are in eval mode
+  bool returns_only = false;              // outputs are the returned tensors, if any: gradients
 };
 
 struct Weight {
@@ -55,6 +57,8 @@ struct Trace {
   std::vector<Weight> weights;          // in the graph's order, after the arguments
   std::vector<std::string> write_only;  // arguments that are only written, so not inputs
   std::vector<std::string> written;     // arguments that are outputs, too
+  std::vector<std::string> fixed;       // runtime scalars whose values decided what is traced
+  size_t returned = 0;                  // outputs of the return value; written arguments follow
   std::vector<std::string> notes;
   std::vector<std::string> unneeded;  // weights and buffers that no output needs
   task::Dims file_dims;               // ints at file level that served as dims

@@ -30,6 +30,8 @@ struct TraceSettings {
   task::Dims dims;
   /// Every int at file level becomes a dim: to find out which ones occur in shapes.
   bool every_int = false;
+  /// Modules are in eval mode from the start: dropout keeps all, norms use running statistics.
+  bool evaluation = false;
 };
 
 /// The largest tensor, in bytes. No GPU has more memory, so a larger tensor is a mistake.

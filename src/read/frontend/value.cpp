@@ -31,7 +31,7 @@ struct Name {
   std::string operator()(const None&) const { return "NoneType"; }
   std::string operator()(bool) const { return "bool"; }
   std::string operator()(const graph::Dim&) const { return "int"; }
-  std::string operator()(double) const { return "float"; }
+  std::string operator()(const Float& number) const { return number.is_int() ? "int" : "float"; }
   std::string operator()(const std::string&) const { return "str"; }
   std::string operator()(const Tensor&) const { return "Tensor"; }
   std::string operator()(const DTypeValue&) const { return "torch.dtype"; }

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "frontend/float_value.h"
 #include "graph/builder.h"
 
 namespace kw::frontend {
@@ -49,17 +50,21 @@ struct DTypeValue {
   tensor::DType dtype;
 };
 
-/// Python ints are Dims, so that arithmetic on shapes keeps its symbols. Lists, dicts and objects
-/// are shared, as in Python.
+/// Python ints are Dims, except runtime scalars and what follows from them (float_value.h), so that
+/// arithmetic on shapes keeps its symbols. Lists, dicts and objects are shared, as in Python.
 struct Value {
   using Variant =
-      std::variant<None, bool, graph::Dim, double, std::string, Tensor, DTypeValue,
+      std::variant<None, bool, graph::Dim, Float, std::string, Tensor, DTypeValue,
                    std::shared_ptr<List>, std::shared_ptr<Tuple>, std::shared_ptr<Dict>,
                    std::shared_ptr<SliceValue>, std::shared_ptr<Function>, std::shared_ptr<Class>,
                    std::shared_ptr<Object>, std::shared_ptr<BoundMethod>, Library, Ellipsis>;
   Variant v = None{};
 
   Value() = default;
+  Value(double number) : v(Float(number)) {}
+  Value(float number) : v(Float(number)) {}
+  Value(int number) : v(graph::Dim(number)) {}
+  Value(int64_t number) : v(graph::Dim(number)) {}
   template <typename T>
   Value(T value) : v(std::move(value)) {}
 

@@ -51,6 +51,7 @@ class Loader {
     entry_.source.path = path;
     entry_.source.text = text;
     entry_.source.entry = request.function;
+    entry_.source.evaluation = request.evaluation;
     entry_.output_names = request.output_names;
   }
 
@@ -282,7 +283,7 @@ void Loader::settle_inputs(task::Task& task) const {
       if (text == nullptr || frontend::identifier(argument.name) != spec.name) continue;
       spec.shape = text->shape;
       const task::Legal& said = text->legal;
-      if (said.low || said.high || said.float_low || !said.high_dim.empty()) spec.legal = said;
+      if (said.low || said.high || said.float_low || !said.below.empty()) spec.legal = said;
     }
   }
 }

@@ -152,6 +152,7 @@ Result<ImportReport> import_module(const std::string& path, const ImportOptions&
     reference.inputs = reference_inputs(options.inputs);
     reference.dims = options.dims;
     reference.spare_inputs = true;
+    reference.mode = options.mode;
     reference.launcher = launcher_parameters(head);
     const task::Task task = KW_TRY(load_reference(reference));
     KW_TRY(take_task(task, request));

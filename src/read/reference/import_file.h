@@ -20,6 +20,7 @@ struct ImportOptions {
   std::vector<std::string> inputs;      // "x:fp16[B,D]", "rows=B", "eps=1e-5"
   std::map<std::string, int64_t> dims;  // of the reference
   bool zero_outputs = false;            // the launcher's caller clears them first
+  std::string mode = {};                // of the reference: "eval" or ""
 };
 
 struct ImportReport {

@@ -5,6 +5,8 @@
 #include "core/text.h"
 #include "frontend/backward.h"
 #include "frontend/refusals.h"
+#include "machine/devices.h"
+#include "os/files.h"
 #include "reference/export_reference.h"
 #include "task_formats/load.h"
 #include "task_formats/load_rkb.h"
@@ -31,7 +33,8 @@ std::string without_way_out(const std::string& message) {
 }  // namespace
 
 Status read_precision(const std::string& words, task::Precision& precision) {
-  const std::vector<std::string> known = {"ieee", "tf32", "flush", "deterministic"};
+  const std::vector<std::string> known = {"ieee", "tf32", "flush", "deterministic",
+                                          "batch-invariant"};
   for (const std::string& piece : split(words, ',')) {
     const std::string word(trim(piece));
     if (word == "tf32")
@@ -40,20 +43,50 @@ Status read_precision(const std::string& words, task::Precision& precision) {
       precision.flush = true;
     else if (word == "deterministic")
       precision.deterministic = true;
+    else if (word == "batch-invariant")
+      precision.batch_invariant = true;
     else if (!word.empty() && word != "ieee")
-      return input_error("--precision: '{}' is not one of {}{}", word, join(known, ", "),
+      return input_error("'{}' is not one of {}{}", word, join(known, ", "),
                          did_you_mean(word, known));
   }
   return Done{};
 }
 
-Result<task::Task> load_reference(const ReferenceRequest& request) {
+Status split_name(std::string& path, std::string& function) {
+  const size_t colon = path.rfind(':');
+  if (colon == std::string::npos || os::exists(path)) return Done{};
+  const std::string name = path.substr(colon + 1);
+  if (name.empty() || name.find('/') != std::string::npos) return Done{};
+  // --backward without --function became the function 'backward'.
+  const bool gradients = function == "backward" && name != function;
+  if (!function.empty() && function != name && !gradients)
+    return input_error("--function {} and {} name two functions", function, path);
+  function = gradients ? name + ".backward" : name;
+  path.resize(colon);
+  return Done{};
+}
+
+namespace {
+
+Result<bool> evaluates(const std::string& mode) {
+  if (mode == "eval") return true;
+  if (mode.empty() || mode == "train") return false;
+  return input_error("--mode: '{}' is not one of train, eval", mode);
+}
+
+}  // namespace
+
+Result<task::Task> load_reference(const ReferenceRequest& typed) {
+  ReferenceRequest request = typed;
+  KW_TRY(split_name(request.path, request.function));
   task_formats::LoadOptions options;
   options.function = request.function;
   options.inputs = request.inputs;
   options.dims = request.dims;
   options.spare_inputs = request.spare_inputs;
   options.launcher = request.launcher;
+  options.evaluation = KW_TRY(evaluates(request.mode));
+  options.has_gpu = [&request] { return request.device != "vgpu" && machine::has_gpu(); };
   options.other_reader = [&request](const std::string& text, const std::string& path,
                                     const task_formats::LoadRequest& what,
                                     Error refused) -> Result<task::Task> {
@@ -82,7 +115,9 @@ Result<task::Task> load_reference(const ReferenceRequest& request) {
   }
   options.function = *forward;
   const task::Task task = KW_TRY(task_formats::load_task(request.path, options));
-  return frontend::backward_task(task);
+  task::Task gradients = KW_TRY(frontend::backward_task(task));
+  if (!task.function.empty()) gradients.function = task.function + ".backward";
+  return gradients;
 }
 
 std::shared_ptr<torch_worker::TorchProcess> open_torch() {

@@ -1,5 +1,7 @@
 #include "task_formats/load.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "frontend/binder.h"
@@ -45,6 +47,29 @@ void take_dims_of_file(const frontend::Found& found, frontend::TaskDraft& draft)
   }
 }
 
+/// In eval mode a parameter called `training` is False, unless the user says otherwise.
+void said_evaluation(const frontend::Found& found, std::vector<frontend::GivenInput>& said,
+                     std::vector<std::string>& notes) {
+  notes.emplace_back("in eval mode (--mode eval)");
+  const bool given =
+      std::any_of(said.begin(), said.end(), [](const auto& one) { return one.name == "training"; });
+  if (given || !has_parameter(found, "training")) return;
+  task::ScalarSpec off;
+  off.name = "training";
+  off.dtype = tensor::DType::Bool;
+  said.push_back({"training", off});
+}
+
+/// Whether the parameters of the convention of flat buffers are there: dims that are passed as
+/// ints, or a launcher. Dims alone only give extents; they do not make a tensor flat.
+bool counts_elements(const frontend::Found& found, const frontend::TaskDraft& draft,
+                     const LoadRequest& request) {
+  if (draft.given.empty()) return false;
+  return !request.launcher.buffers.empty() ||
+         std::any_of(draft.given.begin(), draft.given.end(),
+                     [&](const auto& dim) { return has_parameter(found, dim.first); });
+}
+
 Result<task::Task> read_source(const std::string& text, const std::string& path,
                                const LoadRequest& request) {
   frontend::TaskDraft draft;
@@ -52,12 +77,19 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
   draft.entry.output_names = request.output_names;
   draft.given = request.dims;
   draft.fixed_numbers = request.fixed_numbers;
-  frontend::PythonTracer tracer(draft.entry.source, {request.dims, true});
+  draft.has_gpu = request.has_gpu;
+  draft.entry.evaluation = request.evaluation;
+  frontend::PythonTracer tracer(draft.entry.source, {request.dims, true, request.evaluation});
   tracer.set_randomness(frontend::Randomness::Weight);
   KW_TRY(tracer.run_module());
   draft.file = tracer.dims();
   const frontend::Found found = KW_TRY(frontend::find_entry(tracer, request.function));
   draft.entry.name = found.name;
+  if (!found.why.empty())
+    draft.notes.push_back(
+        fmt::format("of several functions {}() is the reference: {}; {}:NAME "
+                    "chooses another",
+                    found.name, found.why, draft.entry.source->name));
   KW_TRY(read_bounds(tracer, draft));
   std::optional<std::vector<frontend::GivenInput>> from_file =
       KW_TRY(frontend::call_get_inputs(tracer));
@@ -67,12 +99,17 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
   const bool bare = !asked && !annotated(found) && !found.is_model;
   if (bare) take_dims_of_file(found, draft);
   std::vector<frontend::GivenInput> said = request.inputs;
+  if (request.evaluation) said_evaluation(found, said, draft.notes);
   if (request.spare_inputs && !found.any_keyword && !found.any_positional)
     std::erase_if(said,
                   [&](const frontend::GivenInput& one) { return !has_parameter(found, one.name); });
   frontend::Binder binder(found, std::move(said), std::move(from_file), draft.entry.source->name);
   KW_TRY(binder.bind(draft));
-  if (binder.unknown().empty()) return frontend::make_task(std::move(draft));
+  if (binder.unknown().empty()) {
+    task::Task task = KW_TRY(frontend::make_task(std::move(draft)));
+    if (!found.why.empty()) task.function = found.name;
+    return task;
+  }
   if (request.describe) {
     LoadRequest again = request;
     again.describe = {};
@@ -80,7 +117,7 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
     return read_source(text, path, again);
   }
   if (bare) KW_TRY(check_numbers(draft, binder.unknown(), request.launcher));
-  if (!bare || draft.given.empty()) return binder.ask();
+  if (!bare || !counts_elements(found, draft, request)) return binder.ask();
   return load_flat(std::move(draft), binder.unknown(), request.launcher);
 }
 
@@ -110,6 +147,8 @@ Result<task::Task> load_python(const std::string& text, const std::string& path,
   request.other_reader = options.other_reader;
   request.spare_inputs = options.spare_inputs;
   request.launcher = options.launcher;
+  request.evaluation = options.evaluation;
+  request.has_gpu = options.has_gpu;
   return load_source(text, path, request);
 }
 

@@ -31,6 +31,8 @@ struct LoadOptions {
   OtherReader other_reader = {};    // may be empty
   bool spare_inputs = false;        // allow an --input without a parameter in the reference
   LauncherParameters launcher = {};
+  bool evaluation = false;             // --mode eval: modules are in eval mode
+  std::function<bool()> has_gpu = {};  // asked only if dims must be assumed; empty: no GPU
 };
 
 /// `path` is a .py file (a function, a KernelBench model, an optimizer-skill ref.py), a folder with

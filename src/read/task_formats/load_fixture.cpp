@@ -117,6 +117,8 @@ Result<task::Task> load_fixture(const std::string& path, const LoadOptions& opti
   request.function = options.function;
   request.inputs = KW_TRY(parse_input_options(options.inputs));
   request.other_reader = options.other_reader;
+  request.evaluation = options.evaluation;
+  request.has_gpu = options.has_gpu;
   request.dims = options.dims;
   request.describe = [&](const std::string& parameter) {
     const bool column =

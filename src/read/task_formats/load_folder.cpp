@@ -84,9 +84,15 @@ Status check_bounds(const TaskToml& toml, const std::string& where) {
     for (const std::string& text : input.tensor.shape) known.merge(frontend::names_in(text));
   }
   for (const auto& [name, input] : toml.inputs) {
-    const std::string& below = input.tensor.legal.high_dim;
-    if (!below.empty() && !known.count(below))
-      return input_error("{}: '{}' must stay below '{}', which is not a dim of the task", where,
+    const std::string& below = input.tensor.legal.below;
+    const std::set<std::string> names = frontend::names_in(below);
+    for (const std::string& one : names) {
+      if (!known.count(one))
+        return input_error("{}: '{}' must stay below '{}', which is not a dim of the task", where,
+                           name, one);
+    }
+    if (!below.empty() && names.empty())
+      return input_error("{}: '{}' must stay below '{}', which has no dim; write high = …", where,
                          name, below);
   }
   return Done{};
@@ -149,6 +155,8 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
   const std::string reference = whole ? toml.reference : folder + "/" + toml.reference;
   LoadRequest request = request_of(toml, options);
   request.other_reader = options.other_reader;
+  request.evaluation = options.evaluation;
+  request.has_gpu = options.has_gpu;
   request.fixed_numbers = !toml.benchmark.empty() || !toml.correctness.empty();
   for (frontend::GivenInput& given : KW_TRY(parse_input_options(options.inputs))) {
     std::erase_if(request.inputs,

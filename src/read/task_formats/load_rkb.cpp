@@ -206,6 +206,7 @@ Result<task::Task> Variants::load(const RkbConfig& config) {
   request.dims = options_.dims;
   request.inputs = KW_TRY(parse_input_options(options_.inputs));
   request.other_reader = options_.other_reader;
+  request.evaluation = options_.evaluation;
   request.spare_inputs = options_.spare_inputs;
   return load_source(names_.text(reading_.file, config), reading_.file.source->path, request);
 }

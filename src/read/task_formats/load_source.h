@@ -24,6 +24,8 @@ struct LoadRequest {
   /// The shapes are listed, so an extent written as a number is fixed and does not become a dim.
   bool fixed_numbers = false;
   LauncherParameters launcher = {};
+  bool evaluation = false;
+  std::function<bool()> has_gpu = {};
 };
 
 Result<task::Task> load_source(const std::string& text, const std::string& path,

@@ -165,7 +165,7 @@ class Looking {
       return task::CallValue{Kind::Bool, "", *flag ? 1.0 : 0.0, {}};
     if (const auto* integer = value.get<graph::Dim>())
       return task::CallValue{Kind::Int, integer->text(), 0, {}};
-    if (const auto* number = value.get<double>())
+    if (const auto* number = value.get<frontend::Float>())
       return task::CallValue{Kind::Float, "", *number, {}};
     if (const std::vector<frontend::Value>* items = frontend::items_of(value))
       return task::CallValue{Kind::Tuple, "", 0, KW_TRY(read_all(*items))};

@@ -7,9 +7,12 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "core/text.h"
 #include "core/toml.h"
 #include "frontend/names.h"
+#include "tensor/inputs.h"
 
 namespace kw::task_formats {
 namespace {
@@ -40,6 +43,7 @@ class Reader {
   Status read_inputs(const toml::table& table, TaskToml& out) const;
   Result<TomlInput> read_input(const std::string& name, const toml::node& node) const;
   Status read_legal(const toml::table& table, TomlInput& input) const;
+  Status check_type(const toml::table& table, tensor::DType dtype, const task::Legal& legal) const;
   Status read_scalars(const toml::table& table, TaskToml& out) const;
   Result<task::ScalarSpec> read_scalar(const std::string& name, const toml::node& node) const;
   Status read_dims(const toml::table& table, TaskToml& out) const;
@@ -107,7 +111,7 @@ Status Reader::read_legal(const toml::table& table, TomlInput& input) const {
   task::Legal& legal = input.tensor.legal;
   KW_TRY(integer(table, "low", legal.low));
   KW_TRY(integer(table, "high", legal.high));
-  KW_TRY(text(table, "below", legal.high_dim));
+  KW_TRY(text(table, "below", legal.below));
   KW_TRY(number(table, "min", legal.float_low));
   KW_TRY(number(table, "max", legal.float_high));
   KW_TRY(flag(table, "permutation", legal.permutation));
@@ -119,9 +123,37 @@ Status Reader::read_legal(const toml::table& table, TomlInput& input) const {
   if (structure == "symmetric") legal.structure = task::Structure::Symmetric;
   if (!structure.empty() && legal.structure == task::Structure::General && structure != "general")
     return wrong(*table.get("structure"), "structure", "general, upper, lower or symmetric");
+  for (const char* key : {"min", "max"}) {
+    const auto value = std::string_view(key) == "min" ? legal.float_low : legal.float_high;
+    if (value && !std::isfinite(*value)) return wrong(*table.get(key), key, "a finite number");
+  }
   const bool empty = (legal.low && legal.high && *legal.low > *legal.high) ||
                      (legal.float_low && legal.float_high && *legal.float_low > *legal.float_high);
   if (empty) return at(table, "no value is legal: the lower bound is above the upper one");
+  if (legal.positive && legal.float_high && *legal.float_high <= 0)
+    return wrong(*table.get("max"), "max", "above 0 beside positive = true");
+  return check_type(table, input.tensor.dtype, legal);
+}
+
+// Bounds of the other kind would have no effect.
+Status Reader::check_type(const toml::table& table, tensor::DType dtype,
+                          const task::Legal& legal) const {
+  const bool floats = tensor::is_float(dtype);
+  const auto unused = floats ? std::vector<const char*>{"low", "high", "below", "permutation"}
+                             : std::vector<const char*>{"min", "max", "positive"};
+  for (const char* key : unused) {
+    if (const toml::node* node = table.get(key))
+      return at(*node,
+                fmt::format("'{}' has no meaning for {}; use {}", key, tensor::dtype_name(dtype),
+                            floats ? "min and max" : "low and high"));
+  }
+  if (floats || dtype == tensor::DType::Bool) return Done{};
+  const tensor::IntegerRange type = tensor::integer_limits(dtype);
+  const bool outside =
+      (legal.low && *legal.low > type.high) || (legal.high && *legal.high < type.low);
+  if (outside)
+    return at(table, fmt::format("no value is legal: {} ends at {} and {}",
+                                 tensor::dtype_name(dtype), type.low, type.high));
   return Done{};
 }
 

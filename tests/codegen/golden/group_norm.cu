@@ -4,36 +4,36 @@
 //! input   w: fp32[32]
 //! input   b: fp32[32]
 //! output  out0: fp32[B, 32, H, W]
-//! let     PACKS = ceil_div(4 * H * W, THREADS * VEC)
-//! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
-//! let     SINGLES = ceil_div(4 * H * W, THREADS)
-//! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
-//! let     WHOLE = 4 * H * W == THREADS * VEC * PACKS_ITEMS
-//! tune    THREADS in 1024, 512
+//! scratch sum_4_parts: fp32[8 * B, PARTS]
+//! scratch sum_11_parts: fp32[8 * B, PARTS]
+//! let     PARTS = max(1, min(WAVES * SMS / max(8 * B, 1), ceil_div(4 * H * W, THREADS * 4)))
+//! tune    THREADS in 256, 512
 //! tune    VEC in 4, 1
-//! tune    REGISTERS in 1, 0
+//! tune    WAVES in 4, 2, 8
 //! tune    ONLINE in 1, 0
 //! tune    STREAM in 0, 1
 //! method  latency.online_recomputation when ONLINE == 1, off ONLINE=0
 //! method  memory.vectorized_access when VEC > 1, off VEC=1
-//! method  compute.ilp_unroll_register_tile when REGISTERS == 1, off REGISTERS=0
+//! method  memory.split_k_parallel_reduce
 //! method  compute.reduction
-//! method  compute.warp_shuffle
-//! method  memory.coalesced_access
-//! method  memory.kernel_fusion
 //! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
-//! when    (H * W) % VEC == 0 && (4 * H * W) % VEC == 0 && (32 * H * W) % VEC == 0 && 32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000 && REGISTERS == 1 && PACKS <= 16
-//! launch  group_norm<int, VEC, PACKS_ITEMS, WHOLE> grid(8 * B) block(THREADS) args(x, w, b, out0, B, H, W)
-//! when    32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
-//! launch  group_norm<int, 1, SINGLES_ITEMS, 0> grid(8 * B) block(THREADS) args(x, w, b, out0, B, H, W)
 //! when    (H * W) % VEC == 0 && (4 * H * W) % VEC == 0 && (32 * H * W) % VEC == 0 && 32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000 && ONLINE == 1
-//! launch  group_norm_online<int, VEC> grid(min(8 * B, 2147483647)) block(THREADS) args(x, w, b, out0, B, H, W)
+//! launch  group_norm_online_pass1<int, VEC> grid((8 * B) * PARTS) block(THREADS) args(x, B, H, W, sum_4_parts, sum_11_parts, PARTS)
+//! launch  group_norm_online<int, VEC> grid((8 * B) * PARTS) block(THREADS) args(x, w, b, out0, B, H, W, sum_4_parts, sum_11_parts, PARTS)
 //! when    (H * W) % VEC == 0 && (4 * H * W) % VEC == 0 && (32 * H * W) % VEC == 0 && 32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000
-//! launch  group_norm_long<int, VEC> grid(min(8 * B, 2147483647)) block(THREADS) args(x, w, b, out0, B, H, W)
+//! launch  group_norm_pass1<int, VEC> grid((8 * B) * PARTS) block(THREADS) args(x, B, H, W, sum_4_parts, PARTS)
+//! launch  group_norm_pass2<int, VEC> grid((8 * B) * PARTS) block(THREADS) args(x, B, H, W, sum_4_parts, sum_11_parts, PARTS)
+//! launch  group_norm<int, VEC> grid((8 * B) * PARTS) block(THREADS) args(x, w, b, out0, B, H, W, sum_4_parts, sum_11_parts, PARTS)
+//! when    32 * B * H * W <= 2000000000 && 8 * B <= 2000000000 && 32 * B <= 2000000000
+//! launch  group_norm_pass1<int, 1> grid((8 * B) * PARTS) block(THREADS) args(x, B, H, W, sum_4_parts, PARTS)
+//! launch  group_norm_pass2<int, 1> grid((8 * B) * PARTS) block(THREADS) args(x, B, H, W, sum_4_parts, sum_11_parts, PARTS)
+//! launch  group_norm<int, 1> grid((8 * B) * PARTS) block(THREADS) args(x, w, b, out0, B, H, W, sum_4_parts, sum_11_parts, PARTS)
 //! when    true
-//! launch  group_norm_long<long long, 1> grid(min(8 * B, 2147483647)) block(THREADS) args(x, w, b, out0, B, H, W)
+//! launch  group_norm_pass1<long long, 1> grid((8 * B) * PARTS) block(THREADS) args(x, B, H, W, sum_4_parts, PARTS)
+//! launch  group_norm_pass2<long long, 1> grid((8 * B) * PARTS) block(THREADS) args(x, B, H, W, sum_4_parts, sum_11_parts, PARTS)
+//! launch  group_norm<long long, 1> grid((8 * B) * PARTS) block(THREADS) args(x, w, b, out0, B, H, W, sum_4_parts, sum_11_parts, PARTS)
 
-// Generated for task group_norm: group_norm=block_per_row.
+// Generated for task group_norm: group_norm=split_rows.
 
 // Neighbouring elements that are loaded and stored as one word.
 template <typename T, int kCount>
@@ -72,21 +72,6 @@ __device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
   for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
     const Word* at = reinterpret_cast<const Word*>(from) + i;
     const Word word = *at;
-    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
-  }
-  return pack;
-}
-
-// For what is read once only: with STREAM it does not push anything else out of the caches.
-template <int kCount, typename T>
-__device__ __forceinline__ Pack<T, kCount> load_once(const T* from) {
-  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
-  using Word = typename WordOf<kBytes>::Type;
-  Pack<T, kCount> pack;
-#pragma unroll
-  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
-    const Word* at = reinterpret_cast<const Word*>(from) + i;
-    const Word word = STREAM ? __ldcs(at) : *at;
     memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
   }
   return pack;
@@ -155,215 +140,234 @@ __device__ __forceinline__ void join_squares(float& count, float& mean, float& s
   count += more;
 }
 
-// out0: one block per row, which is read once, kept in registers.
-template <typename Index, int kVec, int kItems, bool kWhole>
-__global__ void __launch_bounds__(THREADS) group_norm(const float* __restrict__ x,
-                                                      const float* __restrict__ w,
-                                                      const float* __restrict__ b,
-                                                      float* __restrict__ out0, Index B, Index H,
-                                                      Index W) {
+// Partial results of one part of a row.
+template <typename Index, int kVec>
+__global__ void __launch_bounds__(THREADS) group_norm_online_pass1(const float* __restrict__ x,
+                                                            Index B, Index H, Index W,
+                                                            float* __restrict__ sum_4_parts,
+                                                            float* __restrict__ sum_11_parts,
+                                                            Index parts) {
+  __shared__ float row_sum_slots[THREADS / 32];
+  __shared__ float row_sum_2_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  const Index row = blockIdx.x / parts;
+  const Index part = blockIdx.x % parts;
+  const Index share = (4 * H * W / kVec + parts - 1) / parts * kVec;
+  const Index first = share * part;
+  const Index last = first + share < 4 * H * W ? first + share : 4 * H * W;
+  const Index row_inner = row % 8;
+  const Index row_outer = row / 8;
+  float row_sum = 0.0f;
+  float row_count = 0.0f, row_mean = 0.0f;
+  float row_sum_2 = 0.0f;
+  #pragma unroll 4
+  for (Index column = first + thread * kVec; column < last; column += THREADS * kVec) {
+    const Index column_inner = column % (H * W);
+    const Index column_outer = column / (H * W);
+    const Pack<float, kVec> x_pack =
+        load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
+        column_inner);
+    float pack_sum = 0.0f;
+    #pragma unroll
+    for (int lane = 0; lane < kVec; ++lane) {
+      pack_sum += x_pack.at[lane];
+    }
+    row_sum += pack_sum;
+    const float pack_mean = pack_sum * (1.0f / kVec);
+    float pack_squares = 0.0f;
+    #pragma unroll
+    for (int lane = 0; lane < kVec; ++lane) {
+      const float difference = x_pack.at[lane] - pack_mean;
+      pack_squares += difference * difference;
+    }
+    join_squares(row_count, row_mean, row_sum_2, kVec, pack_mean, pack_squares);
+  }
+  row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+  if (thread == 0) sum_4_parts[row * parts + part] = row_sum;
+  row_sum_2 = squares_about(row_sum_2, row_count, row_mean,
+      row_sum / static_cast<float>(last - first));
+  row_sum_2 = reduce_block<THREADS>(row_sum_2, Add(), row_sum_2_slots);
+  if (thread == 0) sum_11_parts[row * parts + part] = row_sum_2;
+}
+
+// Joins the partial results and stores what follows from them.
+template <typename Index, int kVec>
+__global__ void __launch_bounds__(THREADS) group_norm_online(const float* __restrict__ x,
+    const float* __restrict__ w, const float* __restrict__ b, float* __restrict__ out0, Index B,
+    Index H, Index W, const float* __restrict__ sum_4_parts,
+    const float* __restrict__ sum_11_parts, Index parts) {
   const float constant_value = static_cast<float>(4 * H * W);
   __shared__ float row_sum_slots[THREADS / 32];
   __shared__ float row_sum_2_slots[THREADS / 32];
   const int thread = threadIdx.x;
-  const Index row = blockIdx.x;
+  const Index block = gridDim.x - 1 - blockIdx.x;
+  const Index row = block / parts;
+  const Index part = block % parts;
+  const Index share = (4 * H * W / kVec + parts - 1) / parts * kVec;
+  const Index first = share * part;
+  const Index last = first + share < 4 * H * W ? first + share : 4 * H * W;
   const Index row_inner = row % 8;
   const Index row_outer = row / 8;
-  Pack<float, kVec> x_pack[kItems];
-  #pragma unroll
-  for (int item = 0; item < kItems; ++item) {
-    const Index column = (item * THREADS + thread) * kVec;
-    if ((kWhole || column < 4 * H * W)) {
-      const Index column_inner = column % (H * W);
-      const Index column_outer = column / (H * W);
-      x_pack[item] = load_once<kVec>(x + H * W * column_outer + 4 * H * W * row_inner +
-          32 * H * W * row_outer + column_inner);
+  float row_sum = 0.0f;
+  for (Index other = thread; other < parts; other += THREADS) {
+    row_sum = Add()(row_sum, sum_4_parts[row * parts + other]);
+  }
+  row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+  float row_sum_2 = 0.0f;
+  const float row_mean = row_sum / static_cast<float>(4 * H * W);
+  for (Index other = thread; other < parts; other += THREADS) {
+    const Index from = share * other;
+    const Index size = from + share < 4 * H * W ? share : from < 4 * H * W ? 4 * H * W - from : 0;
+    row_sum_2 += squares_about(sum_11_parts[row * parts + other], static_cast<float>(size),
+        sum_4_parts[row * parts + other] / static_cast<float>(size), row_mean);
+  }
+  row_sum_2 = reduce_block<THREADS>(row_sum_2, Add(), row_sum_2_slots);
+  const float rsqrt_value = rsqrtf((row_sum_2 / constant_value) + 1e-05f);
+  const float quotient = row_sum / constant_value;
+  const float negative = -quotient;
+  #pragma unroll 4
+  for (Index column = first + thread * kVec; column < last; column += THREADS * kVec) {
+    const Index column_inner = column % (H * W);
+    const Index column_outer = column / (H * W);
+    const Pack<float, kVec> x_pack =
+        load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
+        column_inner);
+    const float product = rsqrt_value * w[column_outer + 4 * row_inner];
+    const float sum = (negative * product) + b[column_outer + 4 * row_inner];
+    Pack<float, kVec> out0_pack;
+    #pragma unroll
+    for (int lane = 0; lane < kVec; ++lane) {
+      out0_pack.at[lane] = (x_pack.at[lane] * product) + sum;
+    }
+    store_pack(out0 + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
+        column_inner, out0_pack);
+  }
+}
+
+// Partial results of one part of a row.
+template <typename Index, int kVec>
+__global__ void __launch_bounds__(THREADS) group_norm_pass1(const float* __restrict__ x, Index B,
+                                                            Index H, Index W,
+                                                            float* __restrict__ sum_4_parts,
+                                                            Index parts) {
+  __shared__ float row_sum_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  const Index row = blockIdx.x / parts;
+  const Index part = blockIdx.x % parts;
+  const Index share = (4 * H * W / kVec + parts - 1) / parts * kVec;
+  const Index first = share * part;
+  const Index last = first + share < 4 * H * W ? first + share : 4 * H * W;
+  const Index row_inner = row % 8;
+  const Index row_outer = row / 8;
+  float row_sum = 0.0f;
+  #pragma unroll 4
+  for (Index column = first + thread * kVec; column < last; column += THREADS * kVec) {
+    const Index column_inner = column % (H * W);
+    const Index column_outer = column / (H * W);
+    const Pack<float, kVec> x_pack =
+        load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
+        column_inner);
+    #pragma unroll
+    for (int lane = 0; lane < kVec; ++lane) {
+      row_sum += x_pack.at[lane];
     }
   }
+  row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+  if (thread == 0) sum_4_parts[row * parts + part] = row_sum;
+}
+
+// Partial results of one part of a row.
+template <typename Index, int kVec>
+__global__ void __launch_bounds__(THREADS) group_norm_pass2(const float* __restrict__ x, Index B,
+                                                            Index H, Index W,
+                                                            const float* __restrict__ sum_4_parts,
+                                                            float* __restrict__ sum_11_parts,
+                                                            Index parts) {
+  const float constant_value = static_cast<float>(4 * H * W);
+  __shared__ float row_sum_slots[THREADS / 32];
+  __shared__ float row_sum_2_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  const Index block = gridDim.x - 1 - blockIdx.x;
+  const Index row = block / parts;
+  const Index part = block % parts;
+  const Index share = (4 * H * W / kVec + parts - 1) / parts * kVec;
+  const Index first = share * part;
+  const Index last = first + share < 4 * H * W ? first + share : 4 * H * W;
+  const Index row_inner = row % 8;
+  const Index row_outer = row / 8;
   float row_sum = 0.0f;
-  #pragma unroll
-  for (int item = 0; item < kItems; ++item) {
-    const Index column = (item * THREADS + thread) * kVec;
-    if ((kWhole || column < 4 * H * W)) {
-      const Index column_inner = column % (H * W);
-      const Index column_outer = column / (H * W);
-      #pragma unroll
-      for (int lane = 0; lane < kVec; ++lane) {
-        const float x_value = x_pack[item].at[lane];
-        row_sum += x_value;
-      }
-    }
+  for (Index other = thread; other < parts; other += THREADS) {
+    row_sum = Add()(row_sum, sum_4_parts[row * parts + other]);
   }
   row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
   const float quotient = row_sum / constant_value;
   float row_sum_2 = 0.0f;
-  #pragma unroll
-  for (int item = 0; item < kItems; ++item) {
-    const Index column = (item * THREADS + thread) * kVec;
-    if ((kWhole || column < 4 * H * W)) {
-      const Index column_inner = column % (H * W);
-      const Index column_outer = column / (H * W);
-      #pragma unroll
-      for (int lane = 0; lane < kVec; ++lane) {
-        const float x_value_2 = x_pack[item].at[lane];
-        const float difference = x_value_2 - quotient;
-        row_sum_2 += difference * difference;
-      }
+  #pragma unroll 4
+  for (Index column = first + thread * kVec; column < last; column += THREADS * kVec) {
+    const Index column_inner = column % (H * W);
+    const Index column_outer = column / (H * W);
+    const Pack<float, kVec> x_pack =
+        load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
+        column_inner);
+    #pragma unroll
+    for (int lane = 0; lane < kVec; ++lane) {
+      const float difference = x_pack.at[lane] - quotient;
+      row_sum_2 += difference * difference;
     }
   }
   row_sum_2 = reduce_block<THREADS>(row_sum_2, Add(), row_sum_2_slots);
+  if (thread == 0) sum_11_parts[row * parts + part] = row_sum_2;
+}
+
+// Joins the partial results and stores what follows from them.
+template <typename Index, int kVec>
+__global__ void __launch_bounds__(THREADS) group_norm(const float* __restrict__ x,
+                                                      const float* __restrict__ w,
+                                                      const float* __restrict__ b,
+                                                      float* __restrict__ out0, Index B, Index H,
+                                                      Index W,
+                                                      const float* __restrict__ sum_4_parts,
+                                                      const float* __restrict__ sum_11_parts,
+                                                      Index parts) {
+  const float constant_value = static_cast<float>(4 * H * W);
+  __shared__ float row_sum_slots[THREADS / 32];
+  __shared__ float row_sum_2_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  const Index row = blockIdx.x / parts;
+  const Index part = blockIdx.x % parts;
+  const Index share = (4 * H * W / kVec + parts - 1) / parts * kVec;
+  const Index first = share * part;
+  const Index last = first + share < 4 * H * W ? first + share : 4 * H * W;
+  const Index row_inner = row % 8;
+  const Index row_outer = row / 8;
+  float row_sum = 0.0f;
+  for (Index other = thread; other < parts; other += THREADS) {
+    row_sum = Add()(row_sum, sum_4_parts[row * parts + other]);
+  }
+  row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+  float row_sum_2 = 0.0f;
+  for (Index other = thread; other < parts; other += THREADS) {
+    row_sum_2 = Add()(row_sum_2, sum_11_parts[row * parts + other]);
+  }
+  row_sum_2 = reduce_block<THREADS>(row_sum_2, Add(), row_sum_2_slots);
   const float rsqrt_value = rsqrtf((row_sum_2 / constant_value) + 1e-05f);
+  const float quotient = row_sum / constant_value;
   const float negative = -quotient;
-  #pragma unroll
-  for (int item = 0; item < kItems; ++item) {
-    const Index column = (item * THREADS + thread) * kVec;
-    if ((kWhole || column < 4 * H * W)) {
-      const Index column_inner = column % (H * W);
-      const Index column_outer = column / (H * W);
-      const float product = rsqrt_value * w[column_outer + 4 * row_inner];
-      const float sum = (negative * product) + b[column_outer + 4 * row_inner];
-      Pack<float, kVec> out0_pack;
-      #pragma unroll
-      for (int lane = 0; lane < kVec; ++lane) {
-        const float x_value_3 = x_pack[item].at[lane];
-        out0_pack.at[lane] = (x_value_3 * product) + sum;
-      }
-      store_pack(out0 + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
-          column_inner, out0_pack);
+  #pragma unroll 4
+  for (Index column = first + thread * kVec; column < last; column += THREADS * kVec) {
+    const Index column_inner = column % (H * W);
+    const Index column_outer = column / (H * W);
+    const Pack<float, kVec> x_pack =
+        load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
+        column_inner);
+    const float product = rsqrt_value * w[column_outer + 4 * row_inner];
+    const float sum = (negative * product) + b[column_outer + 4 * row_inner];
+    Pack<float, kVec> out0_pack;
+    #pragma unroll
+    for (int lane = 0; lane < kVec; ++lane) {
+      out0_pack.at[lane] = (x_pack.at[lane] * product) + sum;
     }
-  }
-}
-
-// out0: one block per row, which is read again in every pass.
-template <typename Index, int kVec>
-__global__ void __launch_bounds__(THREADS) group_norm_long(const float* __restrict__ x,
-                                                           const float* __restrict__ w,
-                                                           const float* __restrict__ b,
-                                                           float* __restrict__ out0, Index B,
-                                                           Index H, Index W) {
-  const float constant_value = static_cast<float>(4 * H * W);
-  __shared__ float row_sum_slots[THREADS / 32];
-  __shared__ float row_sum_2_slots[THREADS / 32];
-  const int thread = threadIdx.x;
-  for (Index row = blockIdx.x; row < 8 * B; row += gridDim.x) {
-    const Index row_inner = row % 8;
-    const Index row_outer = row / 8;
-    float row_sum = 0.0f;
-    #pragma unroll 4
-    for (Index column = thread * kVec; column < 4 * H * W; column += THREADS * kVec) {
-      const Index column_inner = column % (H * W);
-      const Index column_outer = column / (H * W);
-      const Pack<float, kVec> x_pack =
-          load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner +
-          32 * H * W * row_outer + column_inner);
-      #pragma unroll
-      for (int lane = 0; lane < kVec; ++lane) {
-        row_sum += x_pack.at[lane];
-      }
-    }
-    row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
-    const float quotient = row_sum / constant_value;
-    float row_sum_2 = 0.0f;
-    #pragma unroll 4
-    for (Index column = thread * kVec; column < 4 * H * W; column += THREADS * kVec) {
-      const Index column_inner = column % (H * W);
-      const Index column_outer = column / (H * W);
-      const Pack<float, kVec> x_pack =
-          load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner +
-          32 * H * W * row_outer + column_inner);
-      #pragma unroll
-      for (int lane = 0; lane < kVec; ++lane) {
-        const float difference = x_pack.at[lane] - quotient;
-        row_sum_2 += difference * difference;
-      }
-    }
-    row_sum_2 = reduce_block<THREADS>(row_sum_2, Add(), row_sum_2_slots);
-    const float rsqrt_value = rsqrtf((row_sum_2 / constant_value) + 1e-05f);
-    const float negative = -quotient;
-    #pragma unroll 4
-    for (Index column = thread * kVec; column < 4 * H * W; column += THREADS * kVec) {
-      const Index column_inner = column % (H * W);
-      const Index column_outer = column / (H * W);
-      const Pack<float, kVec> x_pack =
-          load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner +
-          32 * H * W * row_outer + column_inner);
-      const float product = rsqrt_value * w[column_outer + 4 * row_inner];
-      const float sum = (negative * product) + b[column_outer + 4 * row_inner];
-      Pack<float, kVec> out0_pack;
-      #pragma unroll
-      for (int lane = 0; lane < kVec; ++lane) {
-        out0_pack.at[lane] = (x_pack.at[lane] * product) + sum;
-      }
-      store_pack(out0 + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
-          column_inner, out0_pack);
-    }
-    __syncthreads();
-  }
-}
-
-// out0: one block per row, which is read once less, its squares about the mean so far.
-template <typename Index, int kVec>
-__global__ void __launch_bounds__(THREADS) group_norm_online(const float* __restrict__ x,
-                                                            const float* __restrict__ w,
-                                                            const float* __restrict__ b,
-                                                            float* __restrict__ out0, Index B,
-                                                            Index H, Index W) {
-  const float constant_value = static_cast<float>(4 * H * W);
-  __shared__ float row_sum_slots[THREADS / 32];
-  __shared__ float row_sum_2_slots[THREADS / 32];
-  const int thread = threadIdx.x;
-  for (Index row = blockIdx.x; row < 8 * B; row += gridDim.x) {
-    const Index row_inner = row % 8;
-    const Index row_outer = row / 8;
-    float row_sum = 0.0f;
-    float row_count = 0.0f, row_mean = 0.0f;
-    float row_sum_2 = 0.0f;
-    #pragma unroll 4
-    for (Index column = thread * kVec; column < 4 * H * W; column += THREADS * kVec) {
-      const Index column_inner = column % (H * W);
-      const Index column_outer = column / (H * W);
-      const Pack<float, kVec> x_pack =
-          load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner +
-          32 * H * W * row_outer + column_inner);
-      float pack_sum = 0.0f;
-      #pragma unroll
-      for (int lane = 0; lane < kVec; ++lane) {
-        pack_sum += x_pack.at[lane];
-      }
-      row_sum += pack_sum;
-      const float pack_mean = pack_sum * (1.0f / kVec);
-      float pack_squares = 0.0f;
-      #pragma unroll
-      for (int lane = 0; lane < kVec; ++lane) {
-        const float difference = x_pack.at[lane] - pack_mean;
-        pack_squares += difference * difference;
-      }
-      join_squares(row_count, row_mean, row_sum_2, kVec, pack_mean, pack_squares);
-    }
-    row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
-    row_sum_2 = squares_about(row_sum_2, row_count, row_mean,
-        row_sum / static_cast<float>(4 * H * W));
-    row_sum_2 = reduce_block<THREADS>(row_sum_2, Add(), row_sum_2_slots);
-    const float rsqrt_value = rsqrtf((row_sum_2 / constant_value) + 1e-05f);
-    const float quotient = row_sum / constant_value;
-    const float negative = -quotient;
-    #pragma unroll 4
-    for (Index column = thread * kVec; column < 4 * H * W; column += THREADS * kVec) {
-      const Index column_inner = column % (H * W);
-      const Index column_outer = column / (H * W);
-      const Pack<float, kVec> x_pack =
-          load_pack<kVec>(x + H * W * column_outer + 4 * H * W * row_inner +
-          32 * H * W * row_outer + column_inner);
-      const float product = rsqrt_value * w[column_outer + 4 * row_inner];
-      const float sum = (negative * product) + b[column_outer + 4 * row_inner];
-      Pack<float, kVec> out0_pack;
-      #pragma unroll
-      for (int lane = 0; lane < kVec; ++lane) {
-        out0_pack.at[lane] = (x_pack.at[lane] * product) + sum;
-      }
-      store_pack(out0 + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
-          column_inner, out0_pack);
-    }
-    __syncthreads();
+    store_pack(out0 + H * W * column_outer + 4 * H * W * row_inner + 32 * H * W * row_outer +
+        column_inner, out0_pack);
   }
 }

@@ -9,7 +9,7 @@
 //! let     SINGLES = ceil_div(D, THREADS)
 //! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
 //! let     WHOLE = D == THREADS * VEC * PACKS_ITEMS
-//! tune    THREADS in 128, 256, 64, 512
+//! tune    THREADS in 256, 512, 128, 1024
 //! tune    VEC in 4, 1
 //! tune    REGISTERS in 1, 0
 //! tune    STREAM in 0, 1

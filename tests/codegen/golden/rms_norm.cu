@@ -3,12 +3,14 @@
 //! input   x: fp16[B, D]
 //! input   weight: fp16[D]
 //! output  out0: fp16[B, D]
+//! scalar  eps: fp64 = 1e-05
 //! let     PACKS = ceil_div(D, THREADS * VEC)
 //! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
 //! let     SINGLES = ceil_div(D, THREADS)
 //! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
 //! let     WHOLE = D == THREADS * VEC * PACKS_ITEMS
-//! tune    THREADS in 64, 128, 32, 256
+//! let     eps_value: fp32 = eps
+//! tune    THREADS in 128, 256, 64, 512
 //! tune    VEC in 8, 1
 //! tune    REGISTERS in 1, 0
 //! tune    STREAM in 0, 1
@@ -20,13 +22,13 @@
 //! method  memory.kernel_fusion
 //! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
 //! when    D % VEC == 0 && B * D <= 2000000000 && B <= 2000000000 && D <= 2000000000 && REGISTERS == 1 && PACKS <= 8
-//! launch  rms_norm<int, VEC, PACKS_ITEMS, WHOLE> grid(B) block(THREADS) args(x, weight, out0, D)
+//! launch  rms_norm<int, VEC, PACKS_ITEMS, WHOLE> grid(B) block(THREADS) args(x, weight, out0, D, eps_value)
 //! when    B * D <= 2000000000 && B <= 2000000000 && D <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
-//! launch  rms_norm<int, 1, SINGLES_ITEMS, 0> grid(B) block(THREADS) args(x, weight, out0, D)
+//! launch  rms_norm<int, 1, SINGLES_ITEMS, 0> grid(B) block(THREADS) args(x, weight, out0, D, eps_value)
 //! when    D % VEC == 0 && B * D <= 2000000000 && B <= 2000000000 && D <= 2000000000
-//! launch  rms_norm_long<int, VEC> grid(min(B, 2147483647)) block(THREADS) args(x, weight, out0, B, D)
+//! launch  rms_norm_long<int, VEC> grid(min(B, 2147483647)) block(THREADS) args(x, weight, out0, B, D, eps_value)
 //! when    true
-//! launch  rms_norm_long<long long, 1> grid(min(B, 2147483647)) block(THREADS) args(x, weight, out0, B, D)
+//! launch  rms_norm_long<long long, 1> grid(min(B, 2147483647)) block(THREADS) args(x, weight, out0, B, D, eps_value)
 
 // Generated for task rms_norm: rms_norm=block_per_row.
 #include <cuda_fp16.h>
@@ -140,7 +142,8 @@ __device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
 template <typename Index, int kVec, int kItems, bool kWhole>
 __global__ void __launch_bounds__(THREADS) rms_norm(const __half* __restrict__ x,
                                                     const __half* __restrict__ weight,
-                                                    __half* __restrict__ out0, Index D) {
+                                                    __half* __restrict__ out0, Index D,
+                                                    float eps_value) {
   __shared__ float row_sum_slots[THREADS / 32];
   const int thread = threadIdx.x;
   const Index row = blockIdx.x;
@@ -165,7 +168,7 @@ __global__ void __launch_bounds__(THREADS) rms_norm(const __half* __restrict__ x
     }
   }
   row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
-  const float rsqrt_value = rsqrtf((row_sum / static_cast<float>(D)) + 1e-05f);
+  const float rsqrt_value = rsqrtf((row_sum / static_cast<float>(D)) + eps_value);
   #pragma unroll
   for (int item = 0; item < kItems; ++item) {
     const Index column = (item * THREADS + thread) * kVec;
@@ -188,7 +191,7 @@ template <typename Index, int kVec>
 __global__ void __launch_bounds__(THREADS) rms_norm_long(const __half* __restrict__ x,
                                                          const __half* __restrict__ weight,
                                                          __half* __restrict__ out0, Index B,
-                                                         Index D) {
+                                                         Index D, float eps_value) {
   __shared__ float row_sum_slots[THREADS / 32];
   const int thread = threadIdx.x;
   for (Index row = blockIdx.x; row < B; row += gridDim.x) {
@@ -203,7 +206,7 @@ __global__ void __launch_bounds__(THREADS) rms_norm_long(const __half* __restric
       }
     }
     row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
-    const float rsqrt_value = rsqrtf((row_sum / static_cast<float>(D)) + 1e-05f);
+    const float rsqrt_value = rsqrtf((row_sum / static_cast<float>(D)) + eps_value);
     #pragma unroll 4
     for (Index column = thread * kVec; column < D; column += THREADS * kVec) {
       const Pack<__half, kVec> x_pack = load_pack<kVec>(x + D * row + column);

@@ -8,7 +8,7 @@
 //! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
 //! let     WHOLE = D == THREADS * VEC * PACKS_ITEMS
 //! tune    FAST_MATH in 1, 0
-//! tune    THREADS in 64, 128, 256
+//! tune    THREADS in 128, 256, 512
 //! tune    VEC in 8, 1
 //! tune    REGISTERS in 1, 0
 //! tune    STREAM in 0, 1

@@ -1,0 +1,272 @@
+//! kernelwright 1
+//! task    entropy
+//! input   x: fp32[N, V]
+//! output  out0: fp32[N]
+//! let     PACKS = ceil_div(V, THREADS * VEC)
+//! let     PACKS_ITEMS = 1 + (PACKS > 1) + (PACKS > 2) + (PACKS > 3) + 2 * (PACKS > 4) + 2 * (PACKS > 6) + 4 * (PACKS > 8) + 4 * (PACKS > 12)
+//! let     SINGLES = ceil_div(V, THREADS)
+//! let     SINGLES_ITEMS = 1 + (SINGLES > 1) + (SINGLES > 2) + (SINGLES > 3) + 2 * (SINGLES > 4) + 2 * (SINGLES > 6) + 4 * (SINGLES > 8) + 4 * (SINGLES > 12)
+//! let     WHOLE = V == THREADS * VEC * PACKS_ITEMS
+//! let     NUMBER_: fp32 = log(V)
+//! let     NUMBER: fp32 = pow(V, -0.5)
+//! tune    FAST_MATH in 1, 0
+//! tune    THREADS in 256, 512, 1024
+//! tune    VEC in 4, 1
+//! tune    REGISTERS in 1, 0
+//! tune    STREAM in 1, 0
+//! method  memory.vectorized_access when VEC > 1, off VEC=1
+//! method  compute.ilp_unroll_register_tile when REGISTERS == 1, off REGISTERS=0
+//! method  compute.reduction
+//! method  compute.warp_shuffle
+//! method  memory.coalesced_access
+//! method  memory.kernel_fusion
+//! method  memory.ldg_cache_modifier_hint when STREAM == 1, off STREAM=0
+//! method  compute.fma_and_fast_math when FAST_MATH == 1, off FAST_MATH=0
+//! when    V % VEC == 0 && N <= 2000000000 && N * V <= 2000000000 && REGISTERS == 1 && PACKS <= 16
+//! launch  entropy<int, VEC, PACKS_ITEMS, WHOLE> grid(N) block(THREADS) args(x, out0, V, NUMBER, NUMBER_)
+//! when    N <= 2000000000 && N * V <= 2000000000 && REGISTERS == 1 && SINGLES <= 16
+//! launch  entropy<int, 1, SINGLES_ITEMS, 0> grid(N) block(THREADS) args(x, out0, V, NUMBER, NUMBER_)
+//! when    V % VEC == 0 && N <= 2000000000 && N * V <= 2000000000
+//! launch  entropy_long<int, VEC> grid(min(N, 2147483647)) block(THREADS) args(x, out0, N, V, NUMBER, NUMBER_)
+//! when    true
+//! launch  entropy_long<long long, 1> grid(min(N, 2147483647)) block(THREADS) args(x, out0, N, V, NUMBER, NUMBER_)
+
+// Generated for task entropy: entropy=block_per_row.
+
+// Neighbouring elements that are loaded and stored as one word.
+template <typename T, int kCount>
+struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
+  T at[kCount];
+};
+
+// The unsigned word, or words, of that many bytes.
+template <int kBytes>
+struct WordOf {
+  using Type = uint4;
+};
+template <>
+struct WordOf<8> {
+  using Type = uint2;
+};
+template <>
+struct WordOf<4> {
+  using Type = unsigned int;
+};
+template <>
+struct WordOf<2> {
+  using Type = unsigned short;
+};
+template <>
+struct WordOf<1> {
+  using Type = unsigned char;
+};
+
+template <int kCount, typename T>
+__device__ __forceinline__ Pack<T, kCount> load_pack(const T* from) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    const Word* at = reinterpret_cast<const Word*>(from) + i;
+    const Word word = *at;
+    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
+  }
+  return pack;
+}
+
+// For what is read once only: with STREAM it does not push anything else out of the caches.
+template <int kCount, typename T>
+__device__ __forceinline__ Pack<T, kCount> load_once(const T* from) {
+  constexpr int kBytes = sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16;
+  using Word = typename WordOf<kBytes>::Type;
+  Pack<T, kCount> pack;
+#pragma unroll
+  for (int i = 0; i < static_cast<int>(sizeof(pack) / kBytes); ++i) {
+    const Word* at = reinterpret_cast<const Word*>(from) + i;
+    const Word word = STREAM ? __ldcs(at) : *at;
+    memcpy(reinterpret_cast<char*>(&pack) + i * kBytes, &word, kBytes);
+  }
+  return pack;
+}
+
+// The larger one; NaN wins.
+template <typename T>
+__device__ __forceinline__ T max_nan(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+#if __CUDA_ARCH__ >= 800
+__device__ __forceinline__ float max_nan(float a, float b) {
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+  return larger;
+}
+#endif
+
+struct Add {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+struct Larger {
+  template <typename T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return max_nan(a, b);
+  }
+};
+
+// Joins the values of kLanes neighbouring lanes; all of them get the result.
+template <int kLanes, typename T, typename Join>
+__device__ __forceinline__ T reduce_lanes(T value, Join join) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    value = join(value, __shfl_xor_sync(0xffffffffu, value, offset));
+  }
+  return value;
+}
+
+// Joins the values of all threads; all of them get the result. `slots` is used once only.
+template <int kThreads, typename T, typename Join>
+__device__ __forceinline__ T reduce_block(T value, Join join, T* slots) {
+  value = reduce_lanes<32>(value, join);
+  if (kThreads == 32) return value;
+  if (threadIdx.x % 32 == 0) slots[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = slots[0];
+#pragma unroll
+  for (int warp = 1; warp < kThreads / 32; ++warp) value = join(value, slots[warp]);
+  return value;
+}
+
+__device__ __forceinline__ float exp2_approx(float x) {
+  float y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+__device__ __forceinline__ float fast_exp(float x) {
+  return FAST_MATH ? exp2_approx(x * 1.44269504f) : expf(x);
+}
+
+// out0: one block per row, which is read once, kept in registers.
+template <typename Index, int kVec, int kItems, bool kWhole>
+__global__ void __launch_bounds__(THREADS) entropy(const float* __restrict__ x,
+                                                   float* __restrict__ out0, Index V,
+                                                   float NUMBER, float NUMBER_) {
+  __shared__ float row_max_slots[THREADS / 32];
+  __shared__ float row_sum_slots[THREADS / 32];
+  __shared__ float row_sum_2_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  const Index row = blockIdx.x;
+  Pack<float, kVec> x_pack[kItems];
+  float kept[kItems][kVec];
+  #pragma unroll
+  for (int item = 0; item < kItems; ++item) {
+    const Index column = (item * THREADS + thread) * kVec;
+    if ((kWhole || column < V)) {
+      x_pack[item] = load_once<kVec>(x + V * row + column);
+    }
+  }
+  float row_max = -__int_as_float(0x7f800000);
+  #pragma unroll
+  for (int item = 0; item < kItems; ++item) {
+    const Index column = (item * THREADS + thread) * kVec;
+    if ((kWhole || column < V)) {
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float product = x_pack[item].at[lane] * NUMBER;
+        row_max = Larger()(row_max, static_cast<float>(product));
+      }
+    }
+  }
+  row_max = reduce_block<THREADS>(row_max, Larger(), row_max_slots);
+  float row_sum = 0.0f;
+  #pragma unroll
+  for (int item = 0; item < kItems; ++item) {
+    const Index column = (item * THREADS + thread) * kVec;
+    if ((kWhole || column < V)) {
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float product_2 = x_pack[item].at[lane] * NUMBER;
+        const float exp_value = fast_exp(product_2 - row_max);
+        kept[item][lane] = exp_value;
+        row_sum += exp_value;
+      }
+    }
+  }
+  row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+  const float inverse = 1.0f / row_sum;
+  float row_sum_2 = 0.0f;
+  #pragma unroll
+  for (int item = 0; item < kItems; ++item) {
+    const Index column = (item * THREADS + thread) * kVec;
+    if ((kWhole || column < V)) {
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float exp_value_2 = kept[item][lane];
+        const float product_3 = exp_value_2 * inverse;
+        row_sum_2 += product_3 * logf(product_3 + 1e-09f);
+      }
+    }
+  }
+  row_sum_2 = reduce_block<THREADS>(row_sum_2, Add(), row_sum_2_slots);
+  if (thread == 0) {
+    out0[row] = (-row_sum_2) / NUMBER_;
+  }
+}
+
+// out0: one block per row, which is read again in every pass.
+template <typename Index, int kVec>
+__global__ void __launch_bounds__(THREADS) entropy_long(const float* __restrict__ x,
+                                                        float* __restrict__ out0, Index N,
+                                                        Index V, float NUMBER, float NUMBER_) {
+  __shared__ float row_max_slots[THREADS / 32];
+  __shared__ float row_sum_slots[THREADS / 32];
+  __shared__ float row_sum_2_slots[THREADS / 32];
+  const int thread = threadIdx.x;
+  for (Index row = blockIdx.x; row < N; row += gridDim.x) {
+    float row_max = -__int_as_float(0x7f800000);
+    #pragma unroll 4
+    for (Index column = thread * kVec; column < V; column += THREADS * kVec) {
+      const Pack<float, kVec> x_pack = load_pack<kVec>(x + V * row + column);
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float product = x_pack.at[lane] * NUMBER;
+        row_max = Larger()(row_max, static_cast<float>(product));
+      }
+    }
+    row_max = reduce_block<THREADS>(row_max, Larger(), row_max_slots);
+    float row_sum = 0.0f;
+    #pragma unroll 4
+    for (Index column = thread * kVec; column < V; column += THREADS * kVec) {
+      const Pack<float, kVec> x_pack = load_pack<kVec>(x + V * row + column);
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float product_2 = x_pack.at[lane] * NUMBER;
+        const float exp_value = fast_exp(product_2 - row_max);
+        row_sum += exp_value;
+      }
+    }
+    row_sum = reduce_block<THREADS>(row_sum, Add(), row_sum_slots);
+    const float inverse = 1.0f / row_sum;
+    float row_sum_2 = 0.0f;
+    #pragma unroll 4
+    for (Index column = thread * kVec; column < V; column += THREADS * kVec) {
+      const Pack<float, kVec> x_pack = load_pack<kVec>(x + V * row + column);
+      #pragma unroll
+      for (int lane = 0; lane < kVec; ++lane) {
+        const float product_3 = x_pack.at[lane] * NUMBER;
+        const float exp_value_2 = fast_exp(product_3 - row_max);
+        const float product_4 = exp_value_2 * inverse;
+        row_sum_2 += product_4 * logf(product_4 + 1e-09f);
+      }
+    }
+    row_sum_2 = reduce_block<THREADS>(row_sum_2, Add(), row_sum_2_slots);
+    if (thread == 0) {
+      out0[row] = (-row_sum_2) / NUMBER_;
+    }
+    __syncthreads();
+  }
+}
