@@ -166,13 +166,14 @@ function(kw_clock_library)
   set_target_properties(kwclock PROPERTIES LINK_DEPENDS ${map})
 endfunction()
 
-# libkwrecord.so: the part of CUDA's runtime that can be recorded. It exports CUDA's names and its own controls.
+# libkwrecord.so: the part of CUDA's runtime that can be recorded. It exports CUDA's names, its own controls and the functions of
+# the C library by which a program looks at its machine.
 function(kw_recorder_library)
   set(map ${CMAKE_CURRENT_BINARY_DIR}/kwrecord.map)
-  file(WRITE ${map} "{ global: cuda*; _cu*; __cuda*; kw_record_*; local: *; };\n")
+  file(WRITE ${map} "{ global: cuda*; _cu*; __cuda*; kw_record_*; getenv; secure_getenv; dl*; getauxval; local: *; };\n")
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${KW_DISTRICT}/host_recording)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/recorder/*.cpp)
-  add_library(kwrecord SHARED ${sources} ${folder}/confine.cpp)
+  add_library(kwrecord SHARED ${sources})
   target_include_directories(kwrecord PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${KW_DISTRICT})
   target_link_libraries(kwrecord PRIVATE kw_flags)
   target_link_options(kwrecord PRIVATE -Wl,--version-script=${map} -Wl,--gc-sections -Wl,-Bsymbolic -s)

@@ -34,6 +34,8 @@ for name, tried in (("synthesize", 2), ("evolve", 6), ("models", 2)):
     h.check(view["damage"] == [] and view["run"]["status"] == "passed", "%s: %s" % (name, view["damage"]))
     h.check(len(view["candidates"]) == tried and view["report"]["passed"] is True, name + ": its candidates and report")
     best = view["candidates"][0]["id"]
+    h.check(view["candidates"][0]["old_verdict"] is True, name + ": its verdicts are those of an older judge")
+    h.expect("verdicts of " + name + " are marked", ["inspect", at(name)], 0, r"passed \*.*\* judged by version 1 of the judge")
     h.expect("a candidate of " + name, ["inspect", at(name), "--candidate", best], 0, r"passed.*__global__")
     h.expect("events of " + name, ["inspect", at(name), "--events"], 0, r"opened.*added.*judged.*finished")
 h.expect("diff", ["diff", at("synthesize"), at("models")], 0, r'config\.proposer +"builtin" +"llm"')

@@ -29,7 +29,7 @@ def members(document, before=""):
 # A reviewing model is named, so that the options of models are stored; the program fails, and so its vote counts for nothing.
 made = h.run("evolve", os.path.join(ROOT, "examples", "rms_norm.py"), "--device", "vgpu", "--compiler", compiler, "--generations", "1",
              "--proposals", "1", "--hardware", "1", "--time", "1s", "--cross-check", "never", "--versus", "none", "--dim", "B=4", "--dim",
-             "D=8", "--precision", "tf32", "--verifier-model", "command:false", "--out", h.path("runs"), "--json")
+             "D=8", "--precision", "tf32", "--mode", "eval", "--verifier-model", "command:false", "--out", h.path("runs"), "--json")
 config = json.load(open(glob.glob(h.path("runs/*/inputs/config.json"))[0]))
 kept = {key for name in ("synthesize", "evolve") for option in commands[name].values() for key in option["kept"]}
 found = set(members(config)) - OURS

@@ -30,11 +30,11 @@ ROWS = [
      "variants[].ok variants[].group variants[].tunes variants[].dims variants[].failed variants[].warnings variants[].plan_error "
      "variants[].virtual_gpu variants[].launches"),
     (["verify", MODULE, *JUDGE], 0, "verify",
-     "verdict error cells deterministic module trust device compiler replay_seeded task cross_check stages cell_list skipped lint warnings kill_rate "
+     "verdict judge error cells deterministic batch_invariant batch sum_order complete certified below incomplete complete_below launch_groups module trust certifies recorded device compiler replay_seeded task cross_check stages cell_list skipped lint warnings kill_rate "
      "seconds prepare_seconds truths_by constants task.name task.hash task.notes stages[].stage stages[].outcome stages[].lines stages[].seconds "
      "cell_list[].stage cell_list[].cell cell_list[].why cell_list[].right cell_list[].seconds cell_list[].error"),
     (["verify", h.path("broken.cu"), *JUDGE], 1, "verify",
-     "verdict stage reason finding repro module trust device compiler replay_seeded task cross_check stages cell_list skipped lint warnings kill_rate "
+     "verdict judge stage reason finding repro module trust certifies recorded device compiler replay_seeded task cross_check stages cell_list launch_groups skipped lint warnings kill_rate "
      "seconds prepare_seconds truths_by constants"),
     (["lint", REFERENCE, "--dims", '{"B": 8, "D": 64}'], 0, "lint",
      "tasks tasks[].task tasks[].path tasks[].usable tasks[].verdict tasks[].shapes tasks[].left_out tasks[].kill_rate tasks[].equivalent tasks[].findings"),
@@ -43,7 +43,7 @@ ROWS = [
      "inputs[].name inputs[].dtype inputs[].shape inputs[].extents cost.flops cost.tensor_flops cost.read_bytes cost.write_bytes "
      "cost.gathered_bytes cost.intensity"),
     (["bench", MODULE, *BENCH], 3, "clock",
-     "verdict gate dims work candidate rivals environment trust notes quick certified replay_seeded deterministic estimate seconds candidate.name "
+     "verdict gate dims work candidate rivals environment trust certifies notes quick certified replay_seeded deterministic estimate seconds candidate.name "
      "candidate.kind seconds.prepare seconds.gate seconds.timing seconds.baselines seconds.calibration seconds.turnaround"),
     (["import", os.path.join(ROOT, "tests", "optimize", "foreign", "softmax", "solve.cu"), "--input", "x:fp32[B,D]", "--input", "y:fp32[B,D]"], 0, "import",
      "file launcher module problems notes task_options"),

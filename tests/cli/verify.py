@@ -84,4 +84,40 @@ for name, text in {
 }.items():
     done = h.run(*verify(MODULE, h.write(name + ".py", text)))
     h.check(done.returncode == 2 and done.stderr.startswith("kernelwright: "), "reference '%s' is refused" % name, done)
+# Launch groups: what cannot run limits the verdict; what can never run does not.
+ROW_SUM = """//! kernelwright 1
+//! task row_sum
+//! input x: fp32[B, D]
+//! output y: fp32[B]
+%s
+__global__ void row_sum(const float* x, float* y, long long B, int D) {
+  const long long row = blockIdx.x * 64LL + threadIdx.x;
+  if (row >= B) return;
+  float sum = 0.0f;
+  for (int i = 0; i < D; ++i) sum += x[row * D + i];
+  y[row] = sum;
+}
+"""
+LAUNCH = "//! launch row_sum grid(ceil_div(B, 64)) block(64) args(x, y, B, D)"
+
+
+def row_sum(name, *lines):
+    with open(h.path(name + ".cu"), "w") as file:
+        file.write(ROW_SUM % "\n".join(lines))
+    return verify(h.path(name + ".cu"), h.path("row_sum.py"), *NEVER)
+
+
+with open(h.path("row_sum.py"), "w") as file:
+    file.write("def row_sum(x: 'fp32[B, D]'):\n    return x.sum(dim=-1)\n")
+words = row_sum("large", "//! tune VEC in 1, 2", "//! when VEC == 2", LAUNCH, "//! when B * D <= 2000000000", LAUNCH, "//! when true", LAUNCH)
+h.expect("a group for many elements", words, 0, r"PASSED below 2,000,\d+,\d+ elements\n.*incomplete +line 10: .*'when true'")
+report = json.loads(h.run(*words, "--json").stdout)
+h.check([group["state"] for group in report["launch_groups"]] == ["unreachable", "run", "unaffordable"], "three states: %s" % report["launch_groups"])
+h.check(not report["complete"] and not report["certified"] and report["complete_below"] > 2e9, "not complete, never certified")
+for name, words, said in (
+    ("a domain that excludes everything", row_sum("nowhere", "//! when B < 0", LAUNCH), "shape outside the module's domain"),
+    ("a circle in a guard", row_sum("circle", "//! let A = C + 1", "//! let C = A", "//! when A > 3", LAUNCH), "needs its own value"),
+):
+    done = h.run(*words)
+    h.check(done.returncode == 1 and "REJECTED at stage static" in done.stdout and said in done.stdout, name, done)
 h.finish()

@@ -30,6 +30,11 @@ Result<std::unique_ptr<ports::Device>> open_virtual() {
 
 GpuOracle everything_on_device() { return GpuOracle(*compiler(), open_virtual, {0, 60}); }
 
+/// The interpreter computes what overflow may give.
+bool leaves_range(const GpuOracle& oracle) {
+  return oracle.made_by().find("leaves the range") != std::string::npos;
+}
+
 struct Row {
   size_t which;
   DType dtype;
@@ -57,7 +62,7 @@ TEST_P(GpuOracleTest, SaysWhatTheInterpreterSays) {
     near += (*got)[0].jump.size();
     if (family == Family::Normal && c.place != Case::Place::Either) {
       const bool there = oracle.made_by().rfind("1 on", 0) == 0;
-      EXPECT_EQ(there, c.place == Case::Place::Device) << oracle.made_by();
+      EXPECT_EQ(there, c.place == Case::Place::Device && !leaves_range(oracle)) << oracle.made_by();
     }
   }
   EXPECT_TRUE(near > 0 || !c.jumps) << "nothing lies near a discontinuity";
@@ -89,7 +94,8 @@ TEST(GpuOracleShapes, HoldForReductionsOfEveryShape) {
       const auto got = oracle.truth(made.graph, made.inputs, {});
       ASSERT_TRUE(want && got);
       EXPECT_EQ(difference((*want)[0], (*got)[0]), "") << name << " " << rows << "x" << columns;
-      EXPECT_EQ(oracle.made_by().rfind("1 on virtual", 0), 0u) << oracle.made_by();
+      EXPECT_TRUE(leaves_range(oracle) || oracle.made_by().rfind("1 on virtual", 0) == 0)
+          << oracle.made_by();
     }
   }
 }

@@ -173,7 +173,7 @@ const std::vector<Case>& cases() {
          "for (int i = threadIdx.x; i <= packs; i += kThreads) {\n    Pack<kVec> pack"}},
        "rejected",
        "vgpu",
-       "y["},
+       "["},
       {"TailNotWritten",
        "rms_norm",
        {{"for (int i = threadIdx.x; i < packs; i += kThreads) {\n    Pack<kVec> pack",

@@ -78,9 +78,16 @@ Result<timing::BenchReport> bench(const Args& args, Io& io, timing::BenchRequest
       KW_TRY(verification::cross_check_mode(args.one("--cross-check")));
   const auto torch = reference::open_torch();
   progress("reading the reference");
-  const task::Task task = KW_TRY(reference::load_reference(
-      {request.verify.reference_path, args.one("--function"),
-       foreign ? task_inputs(args.all("--input")) : args.all("--input"), request.dims, torch}));
+  const task::Task task = KW_TRY(
+      reference::load_reference({request.verify.reference_path,
+                                 args.one("--function"),
+                                 foreign ? task_inputs(args.all("--input")) : args.all("--input"),
+                                 request.dims,
+                                 torch,
+                                 false,
+                                 {},
+                                 args.one("--mode"),
+                                 args.one("--device")}));
   const auto machine = KW_TRY(open_bench_machine(args, io, !request.torch_modes.empty()));
   if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
   timing::BenchTools tools = machine->tools();

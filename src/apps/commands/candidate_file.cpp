@@ -48,6 +48,7 @@ Result<verification::CandidateText> read_candidate_file(const std::string& path,
   request.import.reference = args.one("--reference");
   request.import.function = args.one("--function");
   request.import.launcher = args.one("--launcher");
+  request.import.mode = args.one("--mode");
   request.import.inputs = args.all("--input");
   request.import.dims = dims;
   request.include_folders = KW_TRY(include_folders(args));

@@ -49,8 +49,15 @@ std::string description_text(const verification::Description& made, const report
 
 Result<int> describe_command(const Args& args, Io& io) {
   const binding::BindingRequest bindings = KW_TRY(binding_options(args));
-  const verification::Description made = KW_TRY(verification::describe_task(
-      {args.positionals.front(), args.one("--function"), args.all("--input"), bindings.dims}));
+  const verification::Description made =
+      KW_TRY(verification::describe_task({args.positionals.front(),
+                                          args.one("--function"),
+                                          args.all("--input"),
+                                          bindings.dims,
+                                          {},
+                                          false,
+                                          {},
+                                          args.one("--mode")}));
   io.print(description_text(made, io.style()));
   return io.finish(kOk, to_json(made));
 }

@@ -49,7 +49,9 @@ Result<workflows::EvolveRequest> generations_option(const Args& args) {
   evolve.hardware = args.integer("--hardware", half);
   evolve.islands = args.integer("--islands");
   evolve.in_flight = args.integer("--in-flight");
-  evolve.mode = args.one("--mode");
+  for (const std::string& word : args.all("--mode")) {
+    if (word != "eval" && word != "train") evolve.mode = word;
+  }
   const VerifierOptions before = KW_TRY(verifier_options(args));
   evolve.verifiers = before.on;
   evolve.reviewers = before.reviewers;

@@ -15,6 +15,7 @@ Result<reference::ImportReport> import_file(const Args& args) {
   options.reference = args.one("--reference");
   options.function = args.one("--function");
   options.launcher = args.one("--launcher");
+  options.mode = args.one("--mode");
   options.inputs = args.all("--input");
   options.zero_outputs = args.has("--zero-outputs");
   options.dims = KW_TRY(binding_options(args)).dims;

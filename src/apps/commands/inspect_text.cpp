@@ -7,9 +7,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/text.h"
+#include "store/summary.h"
 
 namespace kw::commands {
 
@@ -97,11 +99,17 @@ std::string correctness_text(const workflows::RunView& view) {
   return text + (correctness["certified"].as_bool() ? ", certified" : "");
 }
 
+std::string old_judge_text(int64_t version) {
+  return fmt::format("judged by version {} of the judge, now {}: verify again", version,
+                     record::kJudgeVersion);
+}
+
 std::string candidates_table(const workflows::RunView& view, size_t most, const Style& style) {
   Table table({"candidate", "verdict", ">us", ">estimate us", "what it is", "tunables"});
   for (size_t i = 0; i < std::min(most, view.candidates.size()); ++i) {
     const store::CandidateRow& row = view.candidates[i];
-    const std::string verdict = row.verdict.empty() ? "not judged" : printable(row.verdict);
+    std::string verdict = row.verdict.empty() ? "not judged" : printable(row.verdict);
+    if (row.has_old_verdict()) verdict += " *";
     const std::string what =
         row.verdict == "passed" || row.reason.empty() ? row.origin : row.reason;
     table.add({row.id, verdict, optional_text(row.microseconds), optional_text(row.estimate_us),
@@ -111,6 +119,8 @@ std::string candidates_table(const workflows::RunView& view, size_t most, const 
   if (view.candidates.size() > most) {
     text += fmt::format("  and {} more\n", view.candidates.size() - most);
   }
+  const auto old = std::ranges::find_if(view.candidates, &store::CandidateRow::has_old_verdict);
+  if (old != view.candidates.end()) text += "  * " + old_judge_text(old->judge) + "\n";
   return text;
 }
 
@@ -220,6 +230,9 @@ std::string candidate_text(const workflows::CandidateView& view, const Style& st
   text += line("from", one.proposer) + line("what", one.origin);
   text += line("tunables", task::dims_text(one.tunes)) + line("parents", join(one.parents, " "));
   text += line("added", fmt::format("after {:.3f} s", one.when));
+  const int64_t judge = store::judge_version(view.verdict);
+  if (view.verdict.is_object() && judge < record::kJudgeVersion)
+    text += line("old verdict", old_judge_text(judge));
   text += line("stopped at", view.verdict["stage"].as_string());
   text += line("because", view.verdict["reason"].as_string());
   text += line("again with", view.verdict["repro"].as_string());

@@ -63,6 +63,7 @@ workflows::RunView view() {
   view.kernel_path = view.run.folder + "/final/kernel.cu";
   view.damage = {"candidates/00000000000000a4/verdict.json is not JSON"};
   view.candidates = {row(1, "passed"), row(2, "passed"), row(3, "wrong"), row(4, "")};
+  view.candidates[2].judge = 1;
   view.candidates[0].microseconds = 411.72;
   view.candidates[1].estimate_us = 500.25;
   view.candidates[2].stage = "numerics";

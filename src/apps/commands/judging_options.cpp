@@ -13,6 +13,7 @@ verification::VerifyRequest verify_options(const Args& args,
   if (args.given("--seed")) request.seed = static_cast<uint64_t>(args.integer("--seed"));
   request.target = args.one("--target");
   request.timeout_seconds = args.number("--timeout");
+  request.budget_seconds = args.number("--budget-seconds");
   request.threads = static_cast<int>(args.integer("--threads"));
   return request;
 }

@@ -6,6 +6,7 @@
 #include "commands/watch.h"
 #include "core/text.h"
 #include "os/files.h"
+#include "reference/load_reference.h"
 
 namespace kw::commands {
 namespace {
@@ -52,28 +53,26 @@ Status name_reference(const std::string& named, const std::string& function,
                       workflows::SynthesizeRequest& request) {
   request.reference = named;
   request.function = function;
-  const size_t colon = request.reference.rfind(':');
-  if (colon == std::string::npos || os::exists(request.reference)) return Done{};
-  const std::string name = request.reference.substr(colon + 1);
-  if (name.find('/') != std::string::npos) return Done{};
-  if (!request.function.empty() && request.function != name)
-    return input_error("--function " + request.function + " and " + request.reference +
-                       " name two functions");
-  request.function = name;
-  request.reference = request.reference.substr(0, colon);
-  return Done{};
+  return reference::split_name(request.reference, request.function);
 }
 
 Status task_request_options(const Args& args, workflows::TaskRequest& request) {
   request.inputs = args.all("--input");
+  // evolve's own modes are other words.
+  for (const std::string& word : args.all("--mode")) {
+    if (word == "eval" || word == "train") request.mode = word;
+  }
   request.dims = KW_TRY(binding_options(args)).dims;
   request.device = args.one("--device");
   request.target = args.one("--target");
   request.compiler = args.one("--compiler");
   request.precision = args.one("--precision");
+  if (const std::string required = args.one("--require"); !required.empty())
+    request.precision += (request.precision.empty() ? "" : ",") + required;
   request.cross_check = args.one("--cross-check");
   request.quick = args.has("--quick");
   request.timeout_seconds = args.number("--timeout");
+  request.budget_seconds = args.number("--budget-seconds", request.budget_seconds);
   request.threads = static_cast<int>(args.integer("--threads"));
   request.version = version();
   return Done{};

@@ -80,8 +80,11 @@ Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
   std::vector<reference::ReferenceRequest> references;
   for (const std::string& path : args.positionals) {
     // A file that cannot be read is a finding; a missing file is a typing mistake.
-    if (!os::exists(path)) return input_error("{}: no such file or folder", path);
-    references.push_back({path, args.one("--function"), args.all("--input"), bindings.dims});
+    std::string file = path, function = args.one("--function");
+    KW_TRY(reference::split_name(file, function));
+    if (!os::exists(file)) return input_error("{}: no such file or folder", path);
+    references.push_back(
+        {file, function, args.all("--input"), bindings.dims, {}, false, {}, args.one("--mode")});
   }
   const auto oracle = verification::open_oracle();
   const auto progress = [&io](const std::string& what) { io.progress(what); };

@@ -36,14 +36,7 @@ Result<std::string> reference_path(const Args& args, std::string& function) {
     return input_error("--reference and --ref are the same option; give one of them");
   if (path.empty())
     return input_error("optimize needs --reference REF: a Python file or a task folder");
-  const size_t colon = path.rfind(':');
-  if (colon != std::string::npos && !os::exists(path) &&
-      path.find('/', colon) == std::string::npos) {
-    if (!function.empty() && function != path.substr(colon + 1))
-      return input_error("--function and --reference name two functions");
-    function = path.substr(colon + 1);
-    path = path.substr(0, colon);
-  }
+  KW_TRY(reference::split_name(path, function));
   if (!os::exists(path)) return input_error("there is no reference " + path);
   return absolute_path(path);
 }
@@ -74,13 +67,21 @@ Result<std::string> run_folder(const Args& args, const std::string& kernel) {
 Result<std::string> recorded_text(const std::string& path, const Args& args,
                                   const workflows::TaskToolsRequest& machine,
                                   std::vector<std::string>* notes) {
-  const task::Task task = KW_TRY(reference::load_reference(
-      {machine.reference, machine.function, task_inputs(machine.inputs), machine.dims}));
+  const task::Task task = KW_TRY(reference::load_reference({machine.reference,
+                                                            machine.function,
+                                                            task_inputs(machine.inputs),
+                                                            machine.dims,
+                                                            {},
+                                                            false,
+                                                            {},
+                                                            machine.mode,
+                                                            machine.device}));
   const auto device = KW_TRY(machine::open_device({machine.device, machine.target, 60, {}}));
   verification::ForeignRequest request;
   request.path = path;
-  request.import = {machine.reference, machine.function, args.one("--launcher"), machine.inputs,
-                    machine.dims};
+  request.import = {machine.reference, machine.function, args.one("--launcher"),
+                    machine.inputs,    machine.dims,     false,
+                    machine.mode};
   request.include_folders = KW_TRY(include_folders(args));
   request.task = &task;
   request.dims = machine.dims;
@@ -99,8 +100,10 @@ Status read_kernel(const std::string& path, const Args& args,
                    const workflows::TaskToolsRequest& machine, optimize::SetupRequest& request,
                    Io& io) {
   const std::string text = KW_TRY(os::read_file(path, kMostModuleBytes));
-  const reference::ImportOptions options{machine.reference, machine.function,
-                                         args.one("--launcher"), machine.inputs, machine.dims};
+  const reference::ImportOptions options{
+      machine.reference, machine.function, args.one("--launcher"),
+      machine.inputs,    machine.dims,     false,
+      machine.mode};
   std::vector<std::string> notes;
   Result<std::string> module = reference::read_kernel_text(path, options, &notes);
   if (!module && verification::is_foreign(path, text))

@@ -35,9 +35,15 @@ Result<evidence::ProfileReport> profile(const Args& args, Io& io, bool plan) {
   const evidence::ProfileRequest request = KW_TRY(profile_request(args, plan));
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   progress("reading the reference");
-  const task::Task task = KW_TRY(
-      reference::load_reference({request.verify.reference_path, args.one("--function"),
-                                 args.all("--input"), request.dims, reference::open_torch()}));
+  const task::Task task = KW_TRY(reference::load_reference({request.verify.reference_path,
+                                                            args.one("--function"),
+                                                            args.all("--input"),
+                                                            request.dims,
+                                                            reference::open_torch(),
+                                                            false,
+                                                            {},
+                                                            args.one("--mode"),
+                                                            args.one("--device")}));
   const auto machine = KW_TRY(open_bench_machine(args, io));
   if (!machine->no_gpu().empty()) io.note("no GPU: " + machine->no_gpu());
   return evidence::profile_module(task, request, machine->tools(), progress);

@@ -42,7 +42,7 @@ std::string group_text(const std::vector<Screened>& all, ScreenScope scope,
 Result<int> screen_command(const Args& args, Io& io) {
   const auto progress = [&io](const std::string& what) { io.progress(what); };
   const std::vector<Screened> all =
-      KW_TRY(verification::screen(args.positionals.front(), progress, reference::open_torch()));
+      KW_TRY(verification::screen(args.positionals.front(), progress, reference::open_torch(), args.one("--mode")));
   Json files = Json::array(), counts = Json::object();
   for (const Screened& one : all) files.push(to_json(one));
   for (const ScreenScope scope : kOrder) {

@@ -15,10 +15,25 @@ std::string row(const char* name, const std::string& text) {
 }
 
 std::string right_text(const workflows::SynthesisReport& report) {
+  const std::string certified = "certified" + (report.below.empty() ? "" : " " + report.below) +
+                                ": fresh inputs from the system's entropy";
   return fmt::format("{} cells on {}, worst error {:.2f} of its bound; {}", report.cells,
                      report.device, report.max_z,
-                     report.certified ? "certified: fresh inputs from the system's entropy"
+                     report.certified ? certified
+                     : report.fresh   ? "judged " + report.below + ", so not certified"
                                       : "a replay or a quick run, so not certified");
+}
+
+/// Which bits repeat: "deterministic, batch-invariant along B"; "" when nothing was checked.
+std::string bits_text(const workflows::SynthesisReport& report) {
+  std::string text;
+  if (report.deterministic) text = *report.deterministic ? "deterministic" : "not deterministic";
+  if (report.batch.holds)
+    text += fmt::format("{}{}batch-invariant{}{}", text.empty() ? "" : ", ",
+                        *report.batch.holds ? "" : "not ",
+                        *report.batch.holds ? " along " : ": ",
+                        *report.batch.holds ? join(report.batch.dims, ", ") : report.batch.why);
+  return text;
 }
 
 std::string fast_text(const workflows::SynthesisReport& report) {
@@ -60,6 +75,9 @@ std::string failure_text(const workflows::SynthesisReport& report, const report:
   return out;
 }
 
+/// Whether a note says for which values a kernel was compiled.
+bool is_limit(const std::string& note) { return note.starts_with("compiled for "); }
+
 }  // namespace
 
 std::string progress_text(const workflows::SynthesisProgress& progress) {
@@ -85,9 +103,14 @@ std::string synthesis_text(const workflows::SynthesisReport& report, const repor
   std::string out;
   if (report.passed) {
     out += report::paint(style, report::Paint::Good, "PASSED") + " " + report.task_name + "\n";
+    // What the kernel is made for belongs beside its name.
+    for (const std::string& note : report.notes) {
+      if (is_limit(note)) out += row("limits", printable(note));
+    }
     out += row("kernel", report.kernel_path);
     out += row("design", report.design + tunes_text(report));
     out += row("right", right_text(report));
+    if (const std::string bits = bits_text(report); !bits.empty()) out += row("bits", bits);
     if (const std::string fast = fast_text(report); !fast.empty()) out += row("fast", fast);
     for (const workflows::BaselineLine& line : report.baselines)
       out += row("versus", baseline_text(line));
@@ -103,7 +126,9 @@ std::string synthesis_text(const workflows::SynthesisReport& report, const repor
     out += row("models", fmt::format("{}; cost {}", report.models, report.cost));
   for (const std::string& warning : report.warnings)
     out += row("warning", report::paint(style, report::Paint::Warning, printable(warning)));
-  for (const std::string& note : report.notes) out += row("note", printable(note));
+  for (const std::string& note : report.notes) {
+    if (!report.passed || !is_limit(note)) out += row("note", printable(note));
+  }
   out += row("run", fmt::format("{} in {:.1f} s; all files are in {}", report.run_id,
                                 report.wall_seconds, report.folder));
   if (report.passed && !report.measured)

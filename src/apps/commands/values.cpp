@@ -84,7 +84,7 @@ Result<binding::InputSources> input_options(const Args& args) {
 
 std::vector<std::string> task_options(const Args& args) {
   std::vector<std::string> words;
-  for (const char* option : {"--function", "--input", "--tune", "--target"}) {
+  for (const char* option : {"--function", "--mode", "--input", "--tune", "--target"}) {
     for (const std::string& value : args.all(option)) {
       words.emplace_back(option);
       words.push_back(value);

@@ -22,6 +22,8 @@ Result<verification::VerifyRequest> verify_request(const Args& args) {
   request.family = args.one("--family");
   if (!request.family.empty()) KW_TRY(verification::check_family(request.family));
   request.kill_rate = args.has("--kill-rate");
+  if (args.given("--require"))
+    request.task_options.insert(request.task_options.end(), {"--require", args.one("--require")});
   return request;
 }
 
@@ -74,10 +76,17 @@ Result<std::vector<verification::VerifyReport>> verify(const Args& args, Io& io)
       KW_TRY(verification::cross_check_mode(args.one("--cross-check")));
   const auto torch = reference::open_torch();
   progress("reading the reference");
-  Result<task::Task> task =
-      reference::load_reference({request.reference_path, args.one("--function"),
-                                 inputs_for(args, texts), request.dims, torch});
+  Result<task::Task> task = reference::load_reference({request.reference_path,
+                                                       args.one("--function"),
+                                                       inputs_for(args, texts),
+                                                       request.dims,
+                                                       torch,
+                                                       false,
+                                                       {},
+                                                       args.one("--mode"),
+                                                       args.one("--device")});
   if (!task) return std::move(task).error();
+  KW_TRY(reference::read_precision(args.one("--require"), task->precision));
   const Devices devices = KW_TRY(open_devices(args, request, io));
   const auto compiler = KW_TRY(machine::open_compiler(args.one("--compiler")));
   const auto oracle = verification::open_oracle({compiler.get(), devices.gpu.get(), 0});

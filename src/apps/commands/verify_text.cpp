@@ -110,6 +110,9 @@ std::string verify_text(const verification::VerifyReport& report, bool explain,
     module.text = report.module_text;
     text += compile_failure_text(*gate.compile_failed, module, style);
   }
+  if (!report.recorded.empty())
+    text += list_rows("certifies", {"the recorded launches, not the file: " + report.recorded},
+                      explain);
   text += list_rows("task", report.task_notes, explain);
   if (report.cross_check) text += list_rows("cross-check", {report.cross_check->text()}, explain);
   text += list_rows("task lint", gate.lint, explain);

@@ -176,11 +176,15 @@ class Wording {
     return with_name(roots_.file(path, kMostTextFile));
   }
 
-  /// A file or a task's folder.
+  /// A file, FILE.py:NAME for one function of it, or a task's folder.
   Result<std::string> reference_path(const std::string& path) {
     const Result<std::string> found = roots_.existing(path);
     if (found && os::is_directory(*found)) return found;
-    return with_name(roots_.file(path, kMostTextFile));
+    const size_t end = path.rfind(".py:");
+    if (found || end == std::string::npos || !is_plain(path.substr(end + 4)))
+      return with_name(roots_.file(path, kMostTextFile));
+    return KW_TRY(with_name(roots_.file(path.substr(0, end + 3), kMostTextFile))) +
+           path.substr(end + 3);
   }
 
   const Json& arguments_;

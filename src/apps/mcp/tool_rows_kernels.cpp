@@ -89,7 +89,7 @@ std::vector<AgentTool> kernel_tools() {
       {"describe_task", "Describe a task",
        "Describes a PyTorch reference: tensors, dims, dtypes, shapes, operations, cost. Call it "
        "first; it is fast.",
-       kDescribeWords, arguments("describe", {kReference}, "function inputs dims"),
+       kDescribeWords, arguments("describe", {kReference}, "function mode inputs dims"),
        kDescribeMembers},
       {"import_kernel", "Import a CUDA file",
        "Converts a .cu with host code to a kernel module: launches become plan lines, device code "
@@ -97,12 +97,13 @@ std::vector<AgentTool> kernel_tools() {
        kImportWords,
        arguments("import",
                  {{"source", K::Module, "", "a CUDA file that launches its kernels itself", true}},
-                 "reference launcher zero_outputs function inputs dims"),
+                 "reference launcher zero_outputs function mode inputs dims"),
        kImportMembers},
       {"lint_task", "Check a task",
        "Finds degenerate tasks: outputs that ignore inputs, dead operations, imposters that would "
        "pass, shapes too small to time.",
-       kLintWords, arguments("lint", {kReference}, "function inputs dims seeds"), kLintMembers},
+       kLintWords, arguments("lint", {kReference}, "function mode inputs dims seeds"),
+       kLintMembers},
       {"check_kernel", "Compile a kernel",
        "Parses a kernel module and compiles every launch group: errors with lines, registers, "
        "spills, occupancy. No kernel runs.",
@@ -125,8 +126,8 @@ std::vector<AgentTool> kernel_tools() {
        "command that reproduces it.",
        kVerifyWords,
        arguments("verify", {kModule},
-                 "reference! function inputs dims tunes family kill_rate explain seed cross_check "
-                 "device target compiler timeout",
+                 "reference! function mode inputs dims tunes family require kill_rate explain seed "
+                 "cross_check device target compiler timeout",
                  {kBackground, kWaitSeconds}),
        kVerifyMembers},
       {"bench_kernel", "Time a kernel",
@@ -134,7 +135,7 @@ std::vector<AgentTool> kernel_tools() {
        "checked. Without a GPU it returns an estimate, labelled as an estimate.",
        kBenchWords,
        arguments("bench", {kModule},
-                 "reference! function inputs dims tunes versus quick seed cross_check device "
+                 "reference! function mode inputs dims tunes versus quick seed cross_check device "
                  "target compiler timeout",
                  {kBackground, kWaitSeconds, kFull}),
        kBenchMembers, false, "", "samples"},
@@ -146,7 +147,7 @@ std::vector<AgentTool> kernel_tools() {
        arguments("compare",
                  {{"module_a", K::Module, "", "the first kernel module", true},
                   {"module_b", K::Module, "", "the second", true}},
-                 "reference function inputs dims tunes scalars absent quick seed cross_check "
+                 "reference function mode inputs dims tunes scalars absent quick seed cross_check "
                  "device target compiler timeout",
                  {kBackground, kWaitSeconds, kFull}),
        {},
@@ -159,7 +160,7 @@ std::vector<AgentTool> kernel_tools() {
        "the evidence supports.",
        kProfileWords,
        arguments("profile", {kModule},
-                 "reference! function inputs dims tunes ncu device target compiler timeout",
+                 "reference! function mode inputs dims tunes ncu device target compiler timeout",
                  {kBackground, kWaitSeconds}),
        kProfileMembers},
       {"roofline", "Roofline of a kernel",
@@ -167,7 +168,7 @@ std::vector<AgentTool> kernel_tools() {
        "from their ceilings, and the resulting budget of methods per axis.",
        kRooflineWords,
        arguments("roofline", {kModule},
-                 "reference! function inputs dims tunes ncu device target compiler timeout",
+                 "reference! function mode inputs dims tunes ncu device target compiler timeout",
                  {kBackground, kWaitSeconds}),
        kProfileMembers},
       {"sass", "Inspect machine code",

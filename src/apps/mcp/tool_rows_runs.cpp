@@ -24,7 +24,8 @@ const ToolArgument kWait{"wait_seconds", K::Waiting, "", "seconds to wait for it
 const std::vector<ToolArgument> kLasting = {kBackground, kWaitSeconds};
 const std::vector<ToolArgument> kLastingFull = {kBackground, kWaitSeconds, kFull};
 constexpr const char* kSetupOptions =
-    "baseline! reference! function inputs dims iterations branches ncu_num out quick seed "
+    "baseline! reference! function mode inputs dims require iterations branches ncu_num out quick "
+    "seed "
     "cross_check device target compiler timeout";
 constexpr Member kInspectMembers[] = {{"run", "object", "id, folder, status, best time"},
                                       {"kernel", "string,null", "the file it shipped"},
@@ -76,7 +77,8 @@ std::vector<AgentTool> run_tools() {
        "proposer says so. Takes minutes; use background.",
        kSynthesizeWords,
        arguments("synthesize", {},
-                 "reference! function inputs dims prompt elements precision proposer model_id "
+                 "reference! function mode inputs dims prompt elements precision require proposer "
+                 "model_id "
                  "budget time candidates goal perf_target versus quick seed cross_check out device "
                  "target compiler timeout",
                  kLastingFull),
@@ -89,7 +91,7 @@ std::vector<AgentTool> run_tools() {
        kEvolveWords,
        arguments("evolve", {kReferenceWord},
                  "proposer generations proposals hardware mode islands ensemble budget time seed "
-                 "versus function inputs dims quick cross_check out device target compiler timeout",
+                 "versus function inputs dims require quick cross_check out device target compiler timeout",
                  kLastingFull),
        kRunReport, true,
        "the run's folder is kept: call resume_run, or 'kernelwright evolve --resume RUN'",

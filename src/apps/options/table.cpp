@@ -40,7 +40,8 @@ constexpr Type kCount = whole(-1000000, 1000000);  // the engine checks the sens
 constexpr double kMostSeed = 9007199254740991;     // the largest that JSON keeps exactly
 constexpr const char* kDevices = "auto,gpu,vgpu";
 constexpr const char* kFamilies =
-    "normal,spikes,offset,uniform,probe,heavy,sorted,denormal,equal,zeros,special";
+    "normal,spikes,offset,uniform,probe,heavy,sorted,denormal,equal,zeros,special,ties,mixed_zeros,"
+    "constants,extremes,magnitudes,scaled_weights,mix,immediates";
 constexpr const char* kBaselines =
     "eager,compile,max-autotune-no-cudagraphs,reduce-overhead,max-autotune";
 constexpr const char* kNoneOrBaselines =
@@ -118,6 +119,10 @@ constexpr Option kOptions[] = {
     row("--precision", "LIST", choices("tf32,flush,deterministic"), "",
         "tf32, flush, deterministic", agent("what the task allows or demands in addition"))
         .kept("precision"),
+    row("--require", "LIST", choices("deterministic,batch-invariant"), "",
+        "refuse kernels without these properties: deterministic (the same bits in every run), "
+        "batch-invariant (a row has the same bits in every batch)",
+        agent("refuse kernels that are not deterministic or not batch-invariant")),
     row("--tune", "NAME=N", kPairs, "",
         "value of a tunable (repeatable; default: the first that fits)",
         agent("values of tunables; default: the first that fits", 0, 0, "tunes")),
@@ -128,7 +133,8 @@ constexpr Option kOptions[] = {
         agent("optional inputs to omit")),
     row("--family", "NAME", choice(kFamilies), "",
         "use only this input family: normal, spikes, offset, uniform, probe, heavy, sorted, "
-        "denormal, equal, zeros, special",
+        "denormal, equal, zeros, special, ties, mixed_zeros, constants, extremes, magnitudes, "
+        "scaled_weights, mix, immediates",
         agent("use only this input family")),
     row("--output", "DIR", kPlace, "", "write each output to DIR/NAME.npy"),
     row("--zero-outputs", "", kFlag, "",
@@ -207,10 +213,18 @@ constexpr Option kOptions[] = {
     row("--islands", "N", kCount, "1", "populations that rarely exchange kernels (default 1)",
         agent("populations that rarely exchange kernels", 1, 64))
         .kept("evolve.islands"),
-    row("--mode", "MODE", choice("translate,optimize,auto"), "auto",
-        "translate (until the first right kernel), optimize (from a generated kernel), or auto "
+    row("--mode", "MODE", choice("train,eval"), "",
+        "eval: modules of the reference are in eval mode, as after .eval(); train: as written "
         "(default)",
-        agent("translate: until the first right kernel; optimize: from a generated kernel"))
+        agent("eval: modules of the reference are in eval mode, so dropout keeps every element"))
+        .kept("mode"),
+    row("--mode", "MODE", Type{Kind::Choice, 0, 0, "translate,optimize,auto,eval,train", true},
+        "auto",
+        "translate (until the first right kernel), optimize (from a generated kernel), or auto "
+        "(default); eval and train as for verify (repeatable)",
+        agent("translate: until the first right kernel; optimize: from a generated kernel; eval: "
+              "the reference's modules are in eval mode"),
+        "evolve")
         .kept("evolve.mode"),
     row("--population", "N", whole(1, 100), "3", "prompts per generation (default 3)"),
     row("--sample", "N", whole(4, 100000), "32",
@@ -253,6 +267,11 @@ constexpr Option kOptions[] = {
         "time limit of each compile and each run (default 60)",
         agent("time limit of each compile and each run, in seconds", 0.1, 3600))
         .anew("timeout_seconds"),
+    row("--budget-seconds", "SECONDS", kSeconds, "60",
+        "time for benchmark shapes uncut and for shapes that the module suggests (default 60)",
+        agent("time for benchmark shapes uncut and for shapes that the module suggests, in seconds",
+              0.1, 3600))
+        .kept("budget_seconds"),
     row("--seed", "N", whole(0, INT64_MAX), "",
         "draw inputs from this seed; such a result is repeatable and never certified", kSeedAgent)
         .kept("seed"),

@@ -186,17 +186,29 @@ bool has_default(const kernel::ScalarDecl& decl) {
   return tensor::is_float(decl.dtype) ? decl.value.has_value() : decl.integer.has_value();
 }
 
-Status bind_scalars(const kernel::Module& module, const task::Task& task, const task::Dims& dims,
-                    kernel::Bindings* bindings) {
+/// The task's scalars, with the values that the graph was made for.
+std::vector<task::ScalarSpec> scalars_at(const task::Task& task, const graph::Graph& graph) {
+  std::vector<task::ScalarSpec> scalars = task.scalars;
+  for (task::ScalarSpec& spec : scalars) {
+    const auto other = graph.scalars.find(spec.name);
+    if (other == graph.scalars.end()) continue;
+    spec.number = other->second;
+    spec.integer = static_cast<int64_t>(other->second);
+  }
+  return scalars;
+}
+
+Status bind_scalars(const kernel::Module& module, const std::vector<task::ScalarSpec>& scalars,
+                    const task::Dims& dims, kernel::Bindings* bindings) {
   std::vector<const kernel::ScalarDecl*> open;
   std::vector<const task::ScalarSpec*> left;
-  for (const task::ScalarSpec& spec : task.scalars) {
+  for (const task::ScalarSpec& spec : scalars) {
     if (module.find_scalar(spec.name) == nullptr) left.push_back(&spec);
   }
   for (const kernel::ScalarDecl& decl : module.scalars) {
-    const auto spec = std::ranges::find(task.scalars, decl.name, &task::ScalarSpec::name);
+    const auto spec = std::ranges::find(scalars, decl.name, &task::ScalarSpec::name);
     const auto dim = dims.find(decl.name);
-    if (spec != task.scalars.end()) {
+    if (spec != scalars.end()) {
       KW_TRY(set_scalar(decl, *spec, bindings));
     } else if (dim != dims.end()) {
       KW_TRY(set_scalar(decl, {decl.name, tensor::DType::Int64, 0, dim->second}, bindings));
@@ -229,7 +241,7 @@ Result<kernel::Bindings> bind_shape(const kernel::Module& module, const Matching
         add_extents(module.tensors[i], graph, graph.outputs, matching.tensors[i].output, &solver));
   }
   bindings.dims = KW_TRY(solver.solve());
-  KW_TRY(bind_scalars(module, task, dims, &bindings));
+  KW_TRY(bind_scalars(module, scalars_at(task, graph), dims, &bindings));
   return bindings;
 }
 

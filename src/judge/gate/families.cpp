@@ -2,118 +2,60 @@
 // type inside. Each family exposes one kind of error; values stay within the task's legal ranges.
 // The same seed gives the same bytes for any number of threads. The alternative, recorded tensors,
 // would be large, and authors of kernels could know them. The cost is time to draw: one pass per
-// tensor, and one more for each change of its values.
+// tensor, and one more for each change of its values. draw_plain.cpp, draw_planted.cpp and
+// draw_sizes.cpp have the values; this file has the list, and what is legal.
 #include "gate/families.h"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <span>
 
+#include "core/contains.h"
 #include "core/text.h"
-#include "gate/pieces.h"
+#include "gate/draw.h"
 #include "tensor/convert.h"
-#include "tensor/inputs.h"
 
 namespace kw::gate {
 
 namespace {
 
 using tensor::DType;
-using tensor::Family;
 using tensor::HostTensor;
 
-constexpr int64_t kDrawChunk = 8192, kDrawChunksPerThread = 32;
 constexpr double kLeastPositive = 0x1p-6;
-constexpr uint64_t kRare = 256;  // one of this many elements
-constexpr int64_t kLeastRow = 16;
 
-// Offset: a large mean with a small deviation. The ratio is at least 2000 if the format allows;
-// otherwise neighbouring values must remain distinct.
-struct Offset {
-  DType type;
-  double mean, deviation;
+struct FamilyRow {
+  const char* name;
+  Result<HostTensor> (*draw)(const TensorDraw& draw);
+  bool weights;  // weights follow it; otherwise they are ordinary
+  bool floats;   // it has a meaning for floats only
 };
-constexpr Offset kOffsets[] = {
-    {DType::Fp64, 1e6, 1},
-    {DType::Fp32, 4096, 1},
-    {DType::Fp16, 1024, 0.5},
-    {DType::Bf16, 256, 0.4},
+// Those that find most errors come first.
+constexpr FamilyRow kFamilies[] = {
+    {"normal", draw_plain, false, false},
+    {"spikes", draw_plain, false, false},
+    {"offset", draw_plain, false, true},
+    {"uniform", draw_plain, false, false},
+    {"probe", draw_plain, false, true},
+    {"heavy", draw_plain, false, false},
+    {"sorted", draw_plain, false, false},
+    {"denormal", draw_plain, false, true},
+    {"equal", draw_plain, false, false},
+    {"zeros", draw_plain, false, false},
+    {"special", draw_plain, false, true},
+    {"ties", draw_ties, true, false},
+    {"mixed_zeros", draw_mixed_zeros, true, false},
+    {"constants", draw_planted, true, false},
+    {"extremes", draw_extremes, true, false},
+    {"magnitudes", draw_magnitudes, true, true},
+    {"scaled_weights", draw_scaled, true, true},
+    {"mix", draw_mix, false, false},
+    {kImmediatesFamily, draw_planted, true, false},
 };
 
-// Fits the format and is much larger than ordinary values. For formats with at least eight exponent
-// bits, every second draw exceeds the range of fp16.
-double spike_size(DType type, bool wide) {
-  if (type == DType::Fp8e4m3) return 256;
-  if (type == DType::Fp4e2m1x2) return 6;
-  const bool reaches = type == DType::Fp32 || type == DType::Bf16 || type == DType::Fp64;
-  return wide && reaches ? 131072 : 1024;
-}
-
-// For integers without limits: beyond the next narrower type, but not at the ends of the range.
-int64_t large_integer(DType type) {
-  const int bits = tensor::dtype_size(type) * 8;
-  if (bits == 8) return tensor::is_unsigned_int(type) ? 255 : 127;
-  return int64_t{1} << (bits == 64 ? 40 : bits - 2);
-}
-
-void transform(HostTensor* tensor, const std::function<double(double)>& change) {
-  const int64_t count = tensor::value_count(*tensor);
-  const int64_t chunks = (count + kDrawChunk - 1) / kDrawChunk;
-  const int pieces = thread_count(chunks, kDrawChunksPerThread, 0);
-  in_pieces(chunks, pieces, [&](int, int64_t begin, int64_t end) {
-    std::vector<double> values(kDrawChunk);
-    for (int64_t at = begin * kDrawChunk; at < std::min(count, end * kDrawChunk);
-         at += kDrawChunk) {
-      const std::span<double> part(values.data(),
-                                   static_cast<size_t>(std::min(kDrawChunk, count - at)));
-      tensor::load_values(*tensor, at, part);
-      for (double& value : part) value = change(value);
-      tensor::store_floats(*tensor, at, part);
-    }
-  });
-}
-
-// Changes one element at a position derived from the seed.
-void plant(HostTensor* tensor, uint64_t seed) {
-  const int64_t count = tensor::value_count(*tensor);
-  if (count == 0) return;
-  const auto at = static_cast<int64_t>(seed % static_cast<uint64_t>(count));
-  const double size = spike_size(tensor->dtype, (seed >> 41) % 2 == 0);
-  const double value = size * ((seed >> 40) % 2 == 0 ? 1 : -1);
-  tensor::store_floats(*tensor, at, std::span(&value, 1));
-}
-
-void permute_rows(HostTensor* tensor, uint64_t seed) {
-  const int64_t extent = tensor->shape.empty() ? 1 : tensor->shape.back();
-  const int64_t count = tensor::value_count(*tensor);
-  std::vector<int64_t> order(static_cast<size_t>(extent));
-  for (int64_t row = 0; extent > 0 && row < count / extent; ++row) {
-    std::iota(order.begin(), order.end(), int64_t{0});
-    for (size_t i = order.size(); i > 1; --i) {
-      seed = derive_seed(seed, i);
-      std::swap(order[i - 1], order[seed % i]);
-    }
-    for (int64_t i = 0; i < extent; ++i)
-      tensor::store_int(*tensor, row * extent + i, order[static_cast<size_t>(i)]);
-  }
-}
-
-Result<HostTensor> draw_float(const task::TensorSpec& spec, const std::vector<int64_t>& shape,
-                              const std::string& family, uint64_t seed) {
-  const auto base =
-      family == "probe" || family == "offset" ? Family::Normal : *tensor::family_from_name(family);
-  const auto row = std::ranges::find(kOffsets, spec.dtype, &Offset::type);
-  const bool own_offset = family == "offset" && row != std::end(kOffsets);
-  HostTensor tensor = KW_TRY(tensor::make_input(
-      spec.dtype, shape, family == "offset" && !own_offset ? Family::Offset : base, seed));
-  if (own_offset) {
-    const double sign = seed % 2 == 0 ? 1 : -1;
-    transform(&tensor, [&](double v) { return sign * row->mean + row->deviation * v; });
-  }
-  if (family == "probe" || family == "spikes") plant(&tensor, derive_seed(seed, 7));
-  return tensor;
+const FamilyRow& row_of(const std::string& family) {
+  return *std::ranges::find_if(kFamilies, [&](const FamilyRow& row) { return family == row.name; });
 }
 
 void keep_legal(const task::Legal& legal, HostTensor* tensor) {
@@ -150,96 +92,60 @@ void keep_structure(task::Structure structure, HostTensor* tensor) {
   }
 }
 
-Result<tensor::IntegerRange> integer_range(const task::TensorSpec& spec, const task::Dims& dims) {
-  const task::Legal& legal = spec.legal;
-  const bool is_unsigned = tensor::is_unsigned_int(spec.dtype);
-  tensor::IntegerRange range{is_unsigned ? 0 : -100, is_unsigned ? 200 : 100};
-  if (legal.low) range.low = *legal.low;
-  if (legal.high) range.high = *legal.high;
-  if (!legal.high_dim.empty()) {
-    const auto dim = dims.find(legal.high_dim);
-    if (dim == dims.end())
-      return input_error("input '{}' counts below dim '{}', which the task does not have",
-                         spec.name, legal.high_dim);
-    if (!legal.low) range.low = 0;
-    range.high = dim->second - 1;
+/// Ascends along the last dim.
+void keep_sorted(HostTensor* tensor) {
+  if (!tensor::is_float(tensor->dtype)) return;
+  const int64_t row = row_length(*tensor);
+  std::vector<double> values(static_cast<size_t>(row));
+  for (int64_t at = 0; at + row <= tensor::value_count(*tensor); at += row) {
+    tensor::load_values(*tensor, at, values);
+    std::ranges::stable_sort(values);
+    tensor::store_floats(*tensor, at, values);
   }
-  if (legal.low && !legal.high && legal.high_dim.empty())
-    range.high = std::max(range.low, range.low + 200);
-  range.high = std::max(range.low, range.high);
-  return range;
 }
 
-// Calls `visit` for every element with its own random draw.
-void for_each_draw(const HostTensor& tensor, uint64_t seed,
-                   const std::function<void(int64_t at, uint64_t draw)>& visit) {
-  const int64_t count = tensor::value_count(tensor);
-  const int64_t chunks = (count + kDrawChunk - 1) / kDrawChunk;
-  in_pieces(chunks, thread_count(chunks, kDrawChunksPerThread, 0),
-            [&](int, int64_t begin, int64_t end) {
-              for (int64_t at = begin * kDrawChunk; at < std::min(count, end * kDrawChunk); ++at)
-                visit(at, derive_seed(seed, static_cast<uint64_t>(at)));
-            });
-}
-
-// About one element per row is set (or not set), the difficult case for any() and all().
-void scatter_bools(HostTensor* tensor, bool rare, uint64_t seed) {
-  const int64_t row = tensor->shape.empty() ? 1 : tensor->shape.back();
-  const auto one_of = static_cast<uint64_t>(std::max(row, kLeastRow));
-  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t draw) {
-    tensor::store_int(*tensor, at, (draw % one_of == 0) == rare ? 1 : 0);
-  });
-}
-
-// A few large values, so that arithmetic in a narrower type gives wrong results.
-void scatter_large(HostTensor* tensor, uint64_t seed) {
-  const int64_t large = large_integer(tensor->dtype);
-  const bool signs = !tensor::is_unsigned_int(tensor->dtype);
-  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t draw) {
-    if (draw % kRare != 0) return;
-    const auto less = static_cast<int64_t>((draw >> 20) % 64);
-    tensor::store_int(*tensor, at, signs && (draw >> 40) % 2 == 0 ? less - large : large - less);
-  });
-}
-
-Result<HostTensor> draw_bool(const std::vector<int64_t>& shape, const std::string& family,
-                             uint64_t seed) {
-  const bool alike = family == "zeros" || family == "equal";
-  HostTensor tensor = KW_TRY(tensor::make_input(
-      DType::Bool, shape, alike ? *tensor::family_from_name(family) : Family::Uniform, seed));
-  if (family == "spikes" || family == "heavy") scatter_bools(&tensor, family == "spikes", seed);
-  return tensor;
-}
-
-Result<HostTensor> draw_integer(const task::TensorSpec& spec, const std::vector<int64_t>& shape,
-                                const task::Dims& dims, const std::string& family, uint64_t seed) {
-  if (spec.legal.permutation) {
-    HostTensor tensor = KW_TRY(tensor::make_tensor(spec.dtype, shape));
-    permute_rows(&tensor, seed);
-    return tensor;
+Result<HostTensor> draw_legal(TensorDraw draw) {
+  const int64_t count = KW_TRY(tensor::element_count(draw.shape));
+  if (count == 0) return tensor::make_tensor(draw.spec.dtype, draw.shape);
+  const bool floats = tensor::is_float(draw.spec.dtype);
+  const bool weight = draw.spec.role == task::Role::Weight;
+  if (floats && weight && !row_of(draw.family).weights) draw.family = "normal";
+  HostTensor tensor = KW_TRY(draw_values(draw));
+  // Ordinary weights saturate wide networks, small ones hide errors of size: both are drawn.
+  const bool sized = draw.family == "magnitudes" || draw.family == "scaled_weights";
+  if (weight && !sized && draw.cell.seed % 2 == 1) scale_by_fan_in(&tensor);
+  if (floats) {
+    keep_legal(draw.spec.legal, &tensor);
+    keep_structure(draw.spec.legal.structure, &tensor);
   }
-  if (spec.dtype == DType::Bool) return draw_bool(shape, family, seed);
-  // These families have no meaning for integers, or ("special": the type's extremes) may be
-  // illegal. Uniform values are drawn instead.
-  const bool plain = family == "probe" || family == "special" || family == "offset" ||
-                     family == "denormal" || family == "normal";
-  const Family base = plain ? Family::Uniform : *tensor::family_from_name(family);
-  const tensor::IntegerRange range = KW_TRY(integer_range(spec, dims));
-  HostTensor tensor = KW_TRY(tensor::make_input(spec.dtype, shape, base, seed, range));
-  const task::Legal& legal = spec.legal;
-  const bool free = !legal.low && !legal.high && legal.high_dim.empty();
-  if (free && family == "spikes") scatter_large(&tensor, derive_seed(seed, 11));
+  if (draw.constants.searched) keep_sorted(&tensor);
   return tensor;
 }
 
-Result<HostTensor> draw(const task::TensorSpec& spec, const std::vector<int64_t>& shape,
-                        const task::Dims& dims, const std::string& family, uint64_t seed) {
-  if (!tensor::is_float(spec.dtype)) return draw_integer(spec, shape, dims, family, seed);
-  const bool weight = spec.role == task::Role::Weight;
-  HostTensor tensor = KW_TRY(draw_float(spec, shape, weight ? "normal" : family, seed));
-  keep_legal(spec.legal, &tensor);
-  keep_structure(spec.legal.structure, &tensor);
-  return tensor;
+bool is_division(graph::Op op) {
+  return op == graph::Op::Div || op == graph::Op::FloorDiv || op == graph::Op::Remainder ||
+         op == graph::Op::Fmod;
+}
+
+void note_integers(const graph::Graph& graph, CellDraw* cell) {
+  for (const graph::Node& node : graph.nodes) {
+    if (node.inputs.empty()) continue;
+    if (tensor::is_float(graph[node.inputs[0]].dtype)) {
+      // A float beyond the integer type has no defined conversion.
+      cell->narrows_integers =
+          cell->narrows_integers || (node.op == graph::Op::Cast && !tensor::is_float(node.dtype) &&
+                                     node.dtype != DType::Bool);
+      continue;
+    }
+    const graph::OpKind kind = graph::op_info(node.op).kind;
+    const bool selects = kind == graph::OpKind::Selection || kind == graph::OpKind::Scan ||
+                         node.op == graph::Op::ArgMax || node.op == graph::Op::ArgMin;
+    cell->ranks_integers = cell->ranks_integers || selects;
+    cell->divides_integers = cell->divides_integers || is_division(node.op);
+    cell->narrows_integers =
+        cell->narrows_integers || (node.op == graph::Op::Cast && tensor::is_float(node.dtype) &&
+                                   tensor::dtype_size(node.dtype) < 4 && node.dtype != DType::Bf16);
+  }
 }
 
 }  // namespace
@@ -251,36 +157,76 @@ uint64_t derive_seed(uint64_t seed, uint64_t purpose) {
   return (x ^ (x >> 31)) & 0x7fffffffffffffff;  // seeds are written and parsed as int64
 }
 
+std::vector<int64_t> shuffled(int64_t count, uint64_t seed) {
+  std::vector<int64_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  for (size_t i = order.size(); i > 1; --i) {
+    seed = derive_seed(seed, i);
+    std::swap(order[i - 1], order[seed % i]);
+  }
+  return order;
+}
+
 const std::vector<std::string>& all_families() {
-  static const std::vector<std::string> kNames = {"normal", "spikes", "offset", "uniform",
-                                                  "probe",  "heavy",  "sorted", "denormal",
-                                                  "equal",  "zeros",  "special"};
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names;
+    for (const FamilyRow& row : kFamilies) names.emplace_back(row.name);
+    return names;
+  }();
   return kNames;
 }
 
 std::vector<std::string> families_for(const task::Task& task) {
-  const bool floats = std::ranges::any_of(task.inputs, [](const task::TensorSpec& spec) {
+  const auto any = [&](auto&& holds) { return std::ranges::any_of(task.inputs, holds); };
+  const bool floats = any([](const task::TensorSpec& spec) {
     return tensor::is_float(spec.dtype) && spec.role == task::Role::Input;
   });
+  const bool matrices = any([](const task::TensorSpec& spec) {
+    return tensor::is_float(spec.dtype) && spec.role == task::Role::Weight && spec.shape.size() > 1;
+  });
+  const bool numbers = any([](const task::TensorSpec& spec) { return spec.dtype != DType::Bool; });
   std::vector<std::string> names;
-  for (const std::string& name : all_families()) {
+  for (const FamilyRow& row : kFamilies) {
+    const std::string name = row.name;
+    if (name == kImmediatesFamily) continue;  // the gate draws it for each candidate
     if (name == "special" && task.precision.nan != task::NanPolicy::Propagate) continue;
     if (name == "denormal" && task.precision.flush) continue;
-    const bool float_only =
-        name == "offset" || name == "probe" || name == "denormal" || name == "special";
-    if (float_only && !floats) continue;
+    if (name == "extremes" && !any(is_free_integer)) continue;
+    if (name == "scaled_weights" && !matrices) continue;
+    const bool planted =
+        name == "ties" || name == "mixed_zeros" || name == "constants" || name == "mix";
+    if (planted && !numbers) continue;
+    if (row.floats && !floats) continue;
     names.push_back(name);
   }
   return names;
 }
 
+Status check_legal(const task::Task& task, const graph::Graph& graph, const task::Dims& dims) {
+  for (const graph::NamedNode& input : graph.inputs) {
+    const task::TensorSpec* spec = task.find_input(input.name);
+    const bool empty = std::ranges::any_of(graph[input.node].shape,
+                                           [](const graph::Dim& dim) { return dim.value() == 0; });
+    if (spec == nullptr || empty || tensor::is_float(spec->dtype) || spec->legal.permutation)
+      continue;
+    KW_TRY(integer_range(*spec, dims));
+  }
+  return Done{};
+}
+
+Result<HostTensor> draw_values(const TensorDraw& draw) { return row_of(draw.family).draw(draw); }
+
 Result<std::vector<HostTensor>> draw_inputs(const task::Task& task, const graph::Graph& graph,
                                             const task::Dims& dims, const std::string& family,
-                                            uint64_t seed) {
-  if (std::ranges::find(all_families(), family) == all_families().end()) {
+                                            uint64_t seed, const Immediates* immediates) {
+  if (!contains(all_families(), family)) {
     return input_error("there is no input family '{}'{}; families: {}", family,
                        did_you_mean(family, all_families()), join(all_families(), ", "));
   }
+  CellDraw cell{task, dims, seed, constants_of(graph)};
+  if (family == "magnitudes" || family == "mix") cell.window = magnitude_window(task, graph);
+  if (immediates != nullptr) cell.immediates = *immediates;
+  note_integers(graph, &cell);
   std::vector<HostTensor> tensors;
   for (const graph::NamedNode& input : graph.inputs) {
     const graph::Node& node = graph[input.node];
@@ -288,9 +234,13 @@ Result<std::vector<HostTensor>> draw_inputs(const task::Task& task, const graph:
     plain.name = input.name;
     plain.dtype = node.dtype;
     const task::TensorSpec* spec = task.find_input(input.name);
-    const uint64_t own = derive_seed(seed, tensors.size());
-    tensors.push_back(KW_TRY(
-        draw(spec != nullptr ? *spec : plain, graph::values_of(node.shape), dims, family, own)));
+    tensors.push_back(KW_TRY(draw_legal({.cell = cell,
+                                         .spec = spec != nullptr ? *spec : plain,
+                                         .constants = cell.constants.of_input[tensors.size()],
+                                         .shape = graph::values_of(node.shape),
+                                         .family = family,
+                                         .seed = derive_seed(seed, tensors.size()),
+                                         .earlier = tensors})));
   }
   return tensors;
 }

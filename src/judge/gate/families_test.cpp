@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
+#include "gate/graph_constants.h"
+#include "gate/magnitude_window.h"
 #include "graph/builder.h"
 #include "tensor/convert.h"
 
 namespace kw::gate {
 namespace {
 
+using graph::Operand;
 using tensor::DType;
 
 constexpr int64_t kCount = 100000;
@@ -88,6 +93,162 @@ TEST(Families, SpikesReachBeyondHalvesInEverySecondDraw) {
   }
   EXPECT_GT(beyond, 8);
   EXPECT_LT(beyond, 32);
+}
+
+TEST(Families, TiesAreFewValuesThatInputsShare) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const std::vector<double> values = OneInput(DType::Fp32).drawn("ties", seed);
+    const std::set<double> levels(values.begin(), values.end());
+    EXPECT_GE(levels.size(), 2U);
+    EXPECT_LE(levels.size(), 17U);
+  }
+}
+
+TEST(Families, MixedZerosHaveBothSigns) {
+  const std::vector<double> values = OneInput(DType::Fp16).drawn("mixed_zeros", 5);
+  EXPECT_NEAR(share_of(values, 0), 0.125, 0.01);
+  const auto negative =
+      std::ranges::count_if(values, [](double value) { return value == 0 && std::signbit(value); });
+  EXPECT_NEAR(static_cast<double>(negative) / kCount, 0.0625, 0.01);
+}
+
+TEST(Families, FreeIntegersReachTheEndsOfTheirType) {
+  const std::vector<double> bytes = OneInput(DType::Int8).drawn("extremes", 1);
+  EXPECT_GT(share_of(bytes, -128), 0);
+  EXPECT_GT(share_of(bytes, 127), 0);
+  EXPECT_GT(share_of(OneInput(DType::Int64).drawn("extremes", 1), -0x1p63), 0.05);
+  EXPECT_GT(share_of(OneInput(DType::Uint32).drawn("extremes", 1), 0xffffffff), 0);
+}
+
+/// y = f(x, z) over x: fp32[N], z: fp32[N].
+struct TwoInputs {
+  task::Task task;
+  graph::Graph graph;
+
+  template <typename Formula>
+  explicit TwoInputs(const Formula& formula) {
+    const graph::Dim n = graph::Dim::symbol("N", kCount);
+    task.inputs = {{.name = "x", .dtype = DType::Fp32, .shape = {"N"}, .legal = {}},
+                   {.name = "z", .dtype = DType::Fp32, .shape = {"N"}, .legal = {}}};
+    graph::Builder b;
+    const graph::NodeId x = b.input("x", DType::Fp32, {n}), z = b.input("z", DType::Fp32, {n});
+    const graph::NodeId y = formula(b, x, z);
+    graph = std::move(b).finish({{"y", y}});
+  }
+  std::vector<std::vector<double>> drawn(const std::string& family, uint64_t seed,
+                                         const Immediates* immediates = nullptr) const {
+    const auto inputs = draw_inputs(task, graph, {{"N", kCount}}, family, seed, immediates);
+    std::vector<std::vector<double>> values(2, std::vector<double>(kCount));
+    EXPECT_TRUE(inputs);
+    for (size_t i = 0; inputs && i < 2; ++i) tensor::load_values((*inputs)[i], 0, values[i]);
+    return values;
+  }
+};
+
+graph::NodeId compared(graph::Builder& b, graph::NodeId x, graph::NodeId z) {
+  return *b.binary(graph::Op::Le, Operand::tensor(x), Operand::tensor(z));
+}
+
+TEST(Families, ComparedInputsHoldEqualElements) {
+  const TwoInputs two(compared);
+  const auto values = two.drawn("constants", 7);
+  int64_t equal = 0, beside = 0;
+  for (size_t i = 0; i < kCount; ++i) {
+    equal += values[0][i] == values[1][i];
+    beside += std::nextafterf(static_cast<float>(values[0][i]), 9) == values[1][i];
+  }
+  EXPECT_NEAR(static_cast<double>(equal) / kCount, 0.094, 0.02);
+  EXPECT_GT(beside, 100);
+  // Few distinct values are shared by the inputs of a cell.
+  const auto ties = two.drawn("ties", 7);
+  const std::set<double> x(ties[0].begin(), ties[0].end()), z(ties[1].begin(), ties[1].end());
+  EXPECT_TRUE(std::ranges::any_of(x, [&](double value) { return z.count(value) != 0; }));
+}
+
+TEST(Families, ThresholdsArePlantedWithTheirNeighbours) {
+  const float threshold = 0.7F;
+  const TwoInputs two([&](graph::Builder& b, graph::NodeId x, graph::NodeId) {
+    return *b.binary(graph::Op::Le, Operand::tensor(x), Operand::of(double{threshold}));
+  });
+  const GraphConstants found = constants_of(two.graph);
+  EXPECT_EQ(found.of_input[0].numbers, std::vector<double>{threshold});
+  EXPECT_TRUE(found.of_input[1].numbers.empty());
+  const std::vector<double> x = two.drawn("constants", 3)[0];
+  EXPECT_GT(share_of(x, threshold), 0.01);
+  EXPECT_GT(share_of(x, -threshold), 0.003);
+  EXPECT_GT(share_of(x, std::nextafterf(threshold, 1)), 0.003);
+  EXPECT_GT(share_of(x, std::nextafterf(threshold, 0)), 0.003);
+}
+
+TEST(Families, ImmediatesOfTheCandidateArePlanted) {
+  const TwoInputs two(compared);
+  Immediates module;
+  module.numbers = {0.731257, 12.5};
+  module.compared_numbers = 1;
+  const double secret = static_cast<float>(0.731257);
+  EXPECT_GT(share_of(two.drawn("immediates", 3, &module)[0], secret), 0.01);
+  EXPECT_EQ(share_of(two.drawn("immediates", 3)[0], secret), 0);
+}
+
+TEST(Families, MagnitudesFillTheWindowOfTheFormula) {
+  const TwoInputs sum([](graph::Builder& b, graph::NodeId x, graph::NodeId z) {
+    return *b.binary(graph::Op::Add, Operand::tensor(x), Operand::tensor(z));
+  });
+  EXPECT_EQ(magnitude_window(sum.task, sum.graph).high, 96);
+  const TwoInputs product([](graph::Builder& b, graph::NodeId x, graph::NodeId z) {
+    return *b.binary(graph::Op::Mul, Operand::tensor(x), Operand::tensor(z));
+  });
+  EXPECT_EQ(magnitude_window(product.task, product.graph).high, 24);
+  const TwoInputs exponential([](graph::Builder& b, graph::NodeId x, graph::NodeId) {
+    return *b.unary(graph::Op::Exp, x);
+  });
+  EXPECT_LT(magnitude_window(exponential.task, exponential.graph).high, 7);
+  double largest = 0, smallest = 1;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    const std::vector<double> x = sum.drawn("magnitudes", seed)[0];
+    largest = std::max(largest, largest_of(x));
+    for (const double value : x) smallest = std::min(smallest, std::fabs(value));
+  }
+  EXPECT_GT(largest, 0x1p90);
+  EXPECT_LT(smallest, 0x1p-90);
+}
+
+TEST(Families, AMixHasAFamilyPerRun) {
+  std::set<size_t> kinds;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    const std::vector<double> values = OneInput(DType::Fp32).drawn("mix", seed);
+    for (size_t run = 0; run + 256 <= values.size(); run += 256) {
+      const std::set<double> distinct(values.begin() + static_cast<long>(run),
+                                      values.begin() + static_cast<long>(run + 256));
+      kinds.insert(distinct.size() < 20 ? 0 : distinct.size() > 250 ? 2 : 1);
+    }
+  }
+  EXPECT_GE(kinds.size(), 2U) << "runs of few values beside runs of many";
+}
+
+TEST(Families, BytesDependOnSeedAndPlaceOnly) {
+  const OneInput one(DType::Fp32);
+  const auto bytes = [&](const std::string& family, uint64_t seed) {
+    return draw_inputs(one.task, one.graph, {{"N", kCount}}, family, seed).value()[0].data;
+  };
+  for (const std::string& family : all_families()) {
+    EXPECT_TRUE(bytes(family, 9) == bytes(family, 9)) << family;
+    if (family == "sorted" || family == "equal") continue;
+    EXPECT_FALSE(bytes(family, 9) == bytes(family, 10)) << family;
+  }
+}
+
+TEST(Families, ARangeWithoutAValueIsAnError) {
+  task::Legal legal;
+  legal.low = 5;
+  legal.below = "N";
+  OneInput one(DType::Int64, legal);
+  const auto drawn = draw_inputs(one.task, one.graph, {{"N", 3}}, "normal", 1);
+  ASSERT_FALSE(drawn);
+  EXPECT_EQ(drawn.error().message,
+            "input 'x' has no legal value where N = 3: the lowest is 5, the highest 2");
+  EXPECT_FALSE(check_legal(one.task, one.graph, {{"N", 3}}));
+  EXPECT_TRUE(check_legal(one.task, one.graph, {{"N", 6}}));
 }
 
 }  // namespace

@@ -59,8 +59,8 @@ void Gate::end(const std::string& outcome) {
   report_.stages.back().seconds = passed.count();
 }
 
-Status Gate::check_interrupt() const {
-  if (request_.interrupted && request_.interrupted()) return environment_error("interrupted");
+Status check_interrupt(const GateRequest& request) {
+  if (request.interrupted && request.interrupted()) return environment_error("interrupted");
   return Done{};
 }
 
@@ -76,13 +76,14 @@ Result<GateReport> Gate::run() {
                                 &Gate::numerics_stage,
                                 &Gate::hygiene_stage,
                                 &Gate::metamorphic_stage,
+                                &Gate::batch_stage,
                                 &Gate::unknown_instruction_stage};
   report_.device = judge_bench().at->device->info().name;
   report_.replay_seeded = judge_bench().at->pool->replayable();
   report_.skipped = judge_bench().at->pool->shapes().left_out;
   Stop stop;
   for (const Method stage : kStages) {
-    KW_TRY(check_interrupt());
+    KW_TRY(check_interrupt(request_));
     stop = KW_TRY((this->*stage)());
     if (!stop) continue;
     end(record::verdict_name(*stop));
@@ -173,7 +174,7 @@ Result<Stop> Gate::unknown_instruction_stage() {
     return Stop();
   }
   for (const ShapeCase& shape : virtual_.at->pool->shapes().cases) {
-    KW_TRY(check_interrupt());
+    KW_TRY(check_interrupt(request_));
     if (!shape.demanded) continue;
     const auto bindings =
         bind_shape(module_, matching_, task(), shape.graph, shape.dims, gpu_->at->fixed);
@@ -199,17 +200,34 @@ Stop Gate::not_judged(const std::string& why) {
   return record::Unknown{why + "; raise --timeout to give it more time"};
 }
 
+namespace {
+
+std::string no_shape(const ShapePlan& plan) {
+  if (!plan.cases.empty()) return "no shape could be judged";
+  return "no shape could be judged: every shape of the task costs too much on this device; give "
+         "smaller dims, or raise --budget-seconds";
+}
+
+}  // namespace
+
 record::Verdict Gate::conclude() const {
   if (!missing_.empty()) return record::Unknown{missing_};
   if (telling_cells_ == 0) {
     return record::Unknown{
-        right_cells_ == 0 ? "no shape could be judged"
+        right_cells_ == 0 ? no_shape((gpu_ ? *gpu_ : virtual_).at->pool->shapes())
         : report_.lint.empty()
             ? "a kernel that writes zeros would be right in every cell: the truth is zero, "
               "NaN, or within its own error of zero everywhere"
             : "every cell rests on what the task leaves open: " + report_.lint.front()};
   }
-  return record::Passed{summary_, right_cells_, deterministic_};
+  record::Passed passed{summary_, right_cells_, deterministic_, batch_, sum_order_};
+  passed.complete = covered_.incomplete.empty();
+  passed.certified = passed.complete && !report_.replay_seeded;
+  passed.below = covered_.below;
+  passed.incomplete = covered_.incomplete;
+  if (!passed.complete && covered_.missing_from > 0)
+    passed.complete_below = static_cast<int64_t>(covered_.missing_from);
+  return passed;
 }
 
 Result<GateReport> judge(const kernel::Module& module, const GateRequest& request) {

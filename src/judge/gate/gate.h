@@ -48,6 +48,10 @@ struct GateRequest {
   Entropy entropy;
   OtherCheckers other_checkers;  // may be empty
   double timeout_seconds = 60;   // for each compile and each run
+  /// Seconds of the judging device for benchmark shapes uncut and for shapes that the module itself
+  /// suggests. 0: only a screening; such a verdict is never complete.
+  double budget_seconds = 0;
+  std::string only;  // why not everything is judged, such as a shape that the user named; "": all
   int threads = 0;
   std::function<void(const std::string&)> progress;  // may be empty
   std::function<bool()> interrupted;                 // may be empty
@@ -70,6 +74,16 @@ struct CellReport {
   double seconds = 0;  // of the run on the device
 };
 
+/// Launches under one `when` of the module.
+struct GroupReport {
+  int line = 0;
+  std::string when;
+  std::string state;  // "run", "unreachable", "unaffordable"; "not run" of a screening
+  std::string why;    // why it did not run
+  std::string needs;  // the smallest shape found that selects it: "B=5000 D=1"
+  int64_t cells = 0;  // that ran it on the judging device
+};
+
 struct GateReport {
   record::Verdict verdict;
   std::string device;  // the device that judged the values
@@ -77,6 +91,7 @@ struct GateReport {
   bool replay_seeded = false;
   std::vector<StageReport> stages;
   std::vector<CellReport> cells;
+  std::vector<GroupReport> groups;
   std::vector<std::string> skipped;       // shapes that were not run, with reasons
   std::vector<std::string> lint;          // problems of the task
   std::vector<record::Finding> warnings;  // findings that do not reject a candidate

@@ -18,6 +18,7 @@ namespace {
 using record::Stage;
 
 constexpr uint64_t kPublicSeeds = 3;  // tried before a secret seed is published
+constexpr double kLongWork = 1e8;     // above this only one public seed is tried
 constexpr int kMinimumAlignment = 1;  // devices round it up to each buffer's alignment
 constexpr size_t kRelationCells = 2;
 
@@ -46,6 +47,8 @@ CellRunner Gate::runner(Bench& bench, const ports::RunOptions& options) {
 
 /// Returns whether the module serves the shape; lists an unserved shape once.
 Result<bool> Gate::serves(Bench& bench, const ShapeCase& shape) {
+  // A recording has the scalars that the host code was called with.
+  if (!module_.recorded.empty() && !shape.graph.scalars.empty()) return false;
   const auto selection = bench.programs.select(matching_, task(), shape.graph, shape.dims);
   if (selection) return true;
   const std::string line =
@@ -96,12 +99,8 @@ Result<Stop> Gate::numerics_stage() {
   }
   Stop stop = KW_TRY(run_cells(bench, Stage::Numerics, chosen));
   if (stop) return stop;
-  const std::vector<bool>& reached = bench.programs.groups_reached();
-  for (size_t i = 0; i < module_.groups.size(); ++i) {
-    if (i < reached.size() && reached[i]) continue;
-    report_.skipped.push_back(
-        fmt::format("line {}: no shape reached this launch group", module_.groups[i].line));
-  }
+  stop = KW_TRY(cover_module(bench));
+  if (stop) return stop;
   end("ok");
   return Stop();
 }
@@ -110,8 +109,8 @@ Result<Stop> Gate::run_cells(Bench& bench, Stage stage, const std::vector<size_t
   const Pool& pool = *bench.at->pool;
   size_t ran = 0;
   for (const size_t cell : cells) {
-    KW_TRY(check_interrupt());
-    const ShapeCase& shape = pool.shape(pool.cells()[cell]);
+    KW_TRY(check_interrupt(request_));
+    const ShapeCase& shape = pool.shape(pool.cell(cell));
     const bool served = KW_TRY(serves(bench, shape));
     if (!served || told_.count(task::dims_text(shape.dims)) != 0) continue;
     ++ran;
@@ -123,10 +122,17 @@ Result<Stop> Gate::run_cells(Bench& bench, Stage stage, const std::vector<size_t
   return Stop();
 }
 
+Result<SetPtr> Gate::set_of(Bench& bench, size_t cell) {
+  Pool& pool = *bench.at->pool;
+  const PoolCell& at = pool.cell(cell);
+  if (at.family != kImmediatesFamily) return pool.set(cell);
+  return pool.make_set(at.shape, at.family, at.seed, &virtual_.programs.immediates());
+}
+
 Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
   Pool& pool = *bench.at->pool;
-  const ShapeCase& shape = pool.shape(pool.cells()[cell]);
-  const Result<SetPtr> set = pool.set(cell);
+  const ShapeCase& shape = pool.shape(pool.cell(cell));
+  const Result<SetPtr> set = set_of(bench, cell);
   if (!set) {
     if (set.error().blame != Blame::Environment || !shape.demanded) return set.error();
     missing_ = set.error().message;
@@ -162,7 +168,7 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
         return Stop();
       }
       // Hardware flushes subnormals in fp32 atomics in global memory; a kernel cannot avoid that.
-      if (pool.cells()[cell].family == "denormal" && virtual_.programs.adds_in_memory()) {
+      if (pool.cell(cell).family == "denormal" && virtual_.programs.adds_in_memory()) {
         const std::string line = fmt::format(
             "{}, denormal: fp32 atomics in global memory treat subnormal numbers as zero",
             task::dims_text(shape.dims));
@@ -180,7 +186,7 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
 
 void Gate::note_cell(Bench& bench, Stage stage, size_t cell, const Judged& judged) {
   const Pool& pool = *bench.at->pool;
-  const PoolCell& at = pool.cells()[cell];
+  const PoolCell& at = pool.cell(cell);
   for (const record::Finding& warning : judged.warnings) {
     const std::string key = record::finding_name(warning.kind) + warning.message;
     if (told_.insert(key).second) report_.warnings.push_back(warning);
@@ -196,6 +202,8 @@ void Gate::note_cell(Bench& bench, Stage stage, size_t cell, const Judged& judge
   report_.cells.push_back({stage, *summary.cell, pool.shape(at).why,
                            judged.result == CellResult::Right, summary, judged.seconds});
   if (judged.result != CellResult::Right || (&bench == &virtual_ && gpu_)) return;
+  covered_.group_cells.resize(module_.groups.size());
+  covered_.note_right(pool.shape(at), judged);
   merge(summary, &summary_);
   ++right_cells_;
   if (judged.lint.empty() && judged.telling > 0) ++telling_cells_;
@@ -213,7 +221,7 @@ Status Gate::check_alive(Bench& bench, const Judged& judged) {
 Result<record::Verdict> Gate::verdict_of(Bench& bench, size_t cell, const Judged& judged,
                                          const ports::RunOptions& options, Stage stage) {
   const Pool& pool = *bench.at->pool;
-  const PoolCell at = pool.cells()[cell];
+  const PoolCell at = pool.cell(cell);
   const bool is_virtual = &bench == &virtual_;
   const uint64_t seed = KW_TRY(public_seed(bench, cell, judged, options));
   record::Cell shown = cell_record(pool, at);
@@ -228,11 +236,13 @@ Result<record::Verdict> Gate::verdict_of(Bench& bench, size_t cell, const Judged
 Result<uint64_t> Gate::public_seed(Bench& bench, size_t cell, const Judged& judged,
                                    const ports::RunOptions& options) {
   Pool& pool = *bench.at->pool;
-  const PoolCell at = pool.cells()[cell];
+  const PoolCell at = pool.cell(cell);
   if (pool.replayable()) return at.seed;
   if (judged.result == CellResult::NotCompiled) return uint64_t{1};
-  for (uint64_t seed = 1; seed <= kPublicSeeds; ++seed) {
-    const Result<SetPtr> set = pool.make_set(at.shape, at.family, seed);
+  const bool whole = pool.shape(at).work > kLongWork;
+  for (uint64_t seed = 1; seed <= (whole ? 1 : kPublicSeeds); ++seed) {
+    const Result<SetPtr> set =
+        pool.make_set(at.shape, at.family, seed, &virtual_.programs.immediates());
     if (!set) break;
     const Judged again = KW_TRY(runner(bench, options).run(pool.shape(at), **set));
     if (again.failed()) return seed;
@@ -241,8 +251,8 @@ Result<uint64_t> Gate::public_seed(Bench& bench, size_t cell, const Judged& judg
   return at.seed;
 }
 
-record::Verdict Gate::verdict_from(const Judged& judged, const record::Cell& cell,
-                                   std::string repro, Stage stage, bool is_virtual) const {
+record::Verdict verdict_from(const Judged& judged, const record::Cell& cell, std::string repro,
+                             Stage stage, bool is_virtual) {
   const std::string at = cell.shape.empty() ? cell.family : cell.shape + ", " + cell.family;
   switch (judged.result) {
     case CellResult::Found:
@@ -303,7 +313,7 @@ Result<Stop> Gate::hygiene_stage() {
     const std::optional<size_t> cell = first_cell(*gpu_, largest);
     if (!cell || hashes_.count(*cell) == 0) continue;
     if (largest && cell == first_cell(*gpu_, false)) continue;
-    KW_TRY(check_interrupt());
+    KW_TRY(check_interrupt(request_));
     Stop stop = KW_TRY(check_alignment(*gpu_, *cell));
     if (!stop) stop = KW_TRY(check_determinism(*cell));
     if (stop) return stop;
@@ -319,8 +329,8 @@ Result<Gate::RerunResult> Gate::run_again(size_t cell, const ports::RunOptions& 
   ports::RunOptions there = options;
   there.copy_outputs = false;
   RerunResult again;
-  again.judged = KW_TRY(
-      runner(*gpu_, there).run(pool.shape(pool.cells()[cell]), set->inputs, {}, set->hashes));
+  again.judged =
+      KW_TRY(runner(*gpu_, there).run(pool.shape(pool.cell(cell)), set->inputs, {}, set->hashes));
   const std::vector<uint64_t>& judged = hashes_.at(cell);
   again.same_bits =
       again.judged.result == CellResult::Right && !judged.empty() && judged == again.judged.hashes;
@@ -339,7 +349,7 @@ Result<Stop> Gate::check_alignment(Bench& bench, size_t cell) {
   }
   if (!judged.failed()) {
     const SetPtr set = KW_TRY(pool.set(cell));
-    judged = KW_TRY(runner(bench, options).run(pool.shape(pool.cells()[cell]), *set));
+    judged = KW_TRY(runner(bench, options).run(pool.shape(pool.cell(cell)), *set));
   }
   if (judged.result == CellResult::NoEvidence)
     return Stop(record::Unknown{"with every buffer at its minimum alignment: " + judged.reason});
@@ -351,7 +361,7 @@ Result<Stop> Gate::check_alignment(Bench& bench, size_t cell) {
 
 Result<Stop> Gate::check_determinism(size_t cell) {
   Pool& pool = *gpu_->at->pool;
-  const ShapeCase& shape = pool.shape(pool.cells()[cell]);
+  const ShapeCase& shape = pool.shape(pool.cell(cell));
   RerunResult again = KW_TRY(run_again(cell, {}));
   Judged& judged = again.judged;
   if (!again.same_bits && !judged.failed()) {
@@ -369,7 +379,7 @@ Result<Stop> Gate::check_determinism(size_t cell) {
 // The virtual GPU itself runs blocks and warps in other orders and warns about differences.
 Result<Stop> Gate::check_order(size_t cell) {
   Pool& pool = *virtual_.at->pool;
-  const ShapeCase& shape = pool.shape(pool.cells()[cell]);
+  const ShapeCase& shape = pool.shape(pool.cell(cell));
   const SetPtr set = KW_TRY(pool.set(cell));
   ports::RunOptions options;
   options.check_order = true;
@@ -409,13 +419,13 @@ Result<Stop> Gate::metamorphic_stage() {
   const Pool& pool = *bench.at->pool;
   size_t used = 0;
   for (size_t cell = pool.cells().size() / 2; cell < pool.cells().size(); ++cell) {
-    const ShapeCase& shape = pool.shape(pool.cells()[cell]);
-    if (pool.cells()[cell].family != "normal" || used == kRelationCells) continue;
+    const ShapeCase& shape = pool.shape(pool.cell(cell));
+    if (pool.cell(cell).family != "normal" || used == kRelationCells) continue;
     const bool served = KW_TRY(serves(bench, shape));
     if (!served) continue;
     ++used;
     for (const Relation& relation : find_relations(shape.graph)) {
-      KW_TRY(check_interrupt());
+      KW_TRY(check_interrupt(request_));
       Stop stop = KW_TRY(run_relation(bench, relation, cell));
       if (stop) return stop;
     }
@@ -427,7 +437,7 @@ Result<Stop> Gate::metamorphic_stage() {
 
 Result<Stop> Gate::run_relation(Bench& bench, const Relation& relation, size_t cell) {
   Pool& pool = *bench.at->pool;
-  const PoolCell at = pool.cells()[cell];
+  const PoolCell at = pool.cell(cell);
   const SetPtr set = KW_TRY(pool.set(cell));
   const ShapeCase& shape = pool.shape(at);
   const Truths truth_of = [&](const std::vector<tensor::HostTensor>& inputs) {
@@ -440,6 +450,8 @@ Result<Stop> Gate::run_relation(Bench& bench, const Relation& relation, size_t c
   if (relation.kind == RelationKind::Split) {
     other.dims[relation.dim] = changed->extent;
     Result<graph::Graph> graph = task().graph_at(other.dims);
+    if (graph && !shape.graph.scalars.empty())
+      graph = task::with_scalars(task(), other.dims, std::move(*graph), shape.graph.scalars);
     if (!graph) return Stop();
     other.graph = std::move(graph).value();
     const bool served = KW_TRY(serves(bench, other));

@@ -2,20 +2,52 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "gate/batches.h"
 #include "gate/gate.h"
 #include "gate/metamorphic.h"
+#include "gate/plan_view.h"
 #include "gate/run_cell.h"
 
 namespace kw::gate {
 
 /// A verdict ends the gate; not set: the next stage runs.
 using Stop = std::optional<record::Verdict>;
+
+/// What the judging device ran so far, and what is missing.
+struct Coverage {
+  std::vector<int64_t> group_cells;  // by group: right cells
+  std::vector<std::optional<task::Dims>> group_shapes;
+  std::map<size_t, std::string> group_refused;  // why a shape that selects the group did not run
+  std::set<task::Dims> dims;                    // shapes with a right cell
+  double budget_left = 0;                       // seconds
+  double work_rate = 0, truth_rate = 0;  // per second: of the largest cell so far, of all truths
+  double rated_work = 0;
+  std::vector<std::string> incomplete;
+  std::string below;
+  double below_elements = 0;
+  double missing_from = INFINITY;  // elements from which something is not judged
+
+  void note_right(const ShapeCase& shape, const Judged& judged);
+  /// `elements`: the launches that were not judged need at least so many; 0: not known.
+  void note_missing(std::string why, double elements = 0);
+  /// Says that the candidate is judged below this shape only.
+  void limit_to(const std::string& shape, double elements);
+  /// The work that the rest of the budget allows, run and truth together.
+  double affordable_work() const;
+};
+
+/// An Error when the user interrupted the job.
+Status check_interrupt(const GateRequest& request);
+/// The verdict on a candidate that failed in this cell.
+record::Verdict verdict_from(const Judged& judged, const record::Cell& cell, std::string repro,
+                             record::Stage stage, bool is_virtual);
 
 class Gate {
  public:
@@ -35,21 +67,31 @@ class Gate {
   Result<Stop> numerics_stage();
   Result<Stop> hygiene_stage();
   Result<Stop> metamorphic_stage();
+  Result<Stop> batch_stage();
   Result<Stop> unknown_instruction_stage();
   record::Verdict conclude() const;
   Stop not_judged(const std::string& why);
 
+  // Judging what the module itself suggests, and benchmark shapes uncut.
+  Result<Stop> cover_module(Bench& bench);
+  Result<Stop> run_module_shapes(Bench& bench, const PlanView& view);
+  Result<Stop> run_groups(Bench& bench, const PlanView& view, double most_work);
+  Result<Stop> run_benchmarks(Bench& bench);
+  Result<Stop> run_whole(Bench& bench, const ShapeCase& shape);
+  Result<Stop> run_extra(Bench& bench, const ShapeCase& shape, const std::string& family);
+  Stop judge_groups(const PlanView& view);
+
   // Running cells.
   Result<Stop> run_cells(Bench& bench, record::Stage stage, const std::vector<size_t>& cells);
   Result<Stop> run_cell(Bench& bench, record::Stage stage, size_t cell);
+  /// The set of a cell; of kImmediatesFamily: with the constants of this candidate.
+  Result<SetPtr> set_of(Bench& bench, size_t cell);
   CellRunner runner(Bench& bench, const ports::RunOptions& options);
   /// Returns the verdict for a failed cell, with a seed that may be published.
   Result<record::Verdict> verdict_of(Bench& bench, size_t cell, const Judged& judged,
                                      const ports::RunOptions& options, record::Stage stage);
   Result<uint64_t> public_seed(Bench& bench, size_t cell, const Judged& judged,
                                const ports::RunOptions& options);
-  record::Verdict verdict_from(const Judged& judged, const record::Cell& cell, std::string repro,
-                               record::Stage stage, bool is_virtual) const;
   void note_cell(Bench& bench, record::Stage stage, size_t cell, const Judged& judged);
   Result<bool> serves(Bench& bench, const ShapeCase& shape);
   Status check_alive(Bench& bench, const Judged& judged);
@@ -70,7 +112,6 @@ class Gate {
   void begin(record::Stage stage, const std::string& progress);
   void say(const std::string& line);
   void end(const std::string& outcome);
-  Status check_interrupt() const;
 
   Bench& judge_bench() { return gpu_ ? *gpu_ : virtual_; }
   const task::Task& task() const { return request_.virtual_gpu.pool->task(); }
@@ -87,9 +128,12 @@ class Gate {
   std::string missing_;        // missing evidence; "" when complete
   std::string unknown_instruction_;
   std::optional<bool> deterministic_;
+  record::BatchInvariance batch_;
+  std::string sum_order_;
   std::set<std::string> told_;                      // messages already reported
   std::map<size_t, std::vector<uint64_t>> hashes_;  // by cell: output hashes of right GPU runs
   std::chrono::steady_clock::time_point stage_start_;
+  Coverage covered_;
 };
 
 }  // namespace kw::gate

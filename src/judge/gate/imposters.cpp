@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/json_writer.h"
+#include "gate/families.h"
 #include "gate/imposter_kinds.h"
 #include "gate/metric.h"
 #include "gate/run_cell.h"
@@ -90,6 +91,7 @@ Result<KillReport> kill_rate(Pool& pool, ports::Oracle& oracle,
   }
   for (size_t i = 0; i < pool.cells().size(); ++i) {
     if (interrupted && interrupted()) return environment_error("interrupted");
+    if (pool.cells()[i].family == kImmediatesFamily) continue;  // there is no candidate
     const SetPtr set = KW_TRY(pool.set(i));
     const bool empty = std::ranges::all_of(
         set->truths, [](const ports::Truth& truth) { return truth.value.empty(); });

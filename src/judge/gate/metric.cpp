@@ -62,7 +62,7 @@ double ulps_between(double got, double want, const Format& format) {
 struct Element {
   int64_t index = 0;
   double got = 0, want = 0, rounded = 0, bound = 0;
-  bool may_overflow = false, exact = false;
+  bool exact = false;
 };
 
 class FloatJudge {
@@ -143,15 +143,15 @@ class FloatJudge {
       const double bound = bound_at(at, tally);
       tally->telling += std::fabs(want) > bound ? 1 : 0;
       if (got[i] == rounded[i] && !keeps_zero_signs_) continue;
-      Element element{
-          start + static_cast<int64_t>(i), got[i], want, rounded[i], bound, false, exact_at(at)};
-      element.may_overflow = !truth_.may_overflow.empty() && truth_.may_overflow[at] != 0;
+      const Element element{
+          start + static_cast<int64_t>(i), got[i], want, rounded[i], bound, exact_at(at)};
       const double distance = std::fabs(got[i] - want);
-      if (distance <= bound && !element.exact && !has_outer_ && std::isfinite(rounded[i])) {
-        add(at, element, std::isfinite(bound) ? distance / bound : 0, tally);
-        continue;
-      }
-      judge_rare(element, tally);
+      const bool near = distance <= bound && !element.exact && !has_outer_ &&
+                        std::isfinite(rounded[i]);
+      const double z = !near ? kInfinity : std::isfinite(bound) ? distance / bound : 0;
+      const uint8_t may_be = truth_.may_overflow.empty() ? 0 : truth_.may_overflow[at];
+      if (may_be != 0 && judge_overflow(element, may_be, z, tally)) continue;
+      near ? add(at, element, z, tally) : judge_rare(element, tally);
     }
   }
 
@@ -169,23 +169,59 @@ class FloatJudge {
     return truth_.exact && (truth_.jump.empty() || truth_.jump[at] == 0);
   }
 
+  // Returns whether the element is what some way to overflow gives, and closer to that than `own_z`.
+  bool judge_overflow(const Element& e, uint8_t may_be, double own_z, Tally* tally) const {
+    if (!std::isfinite(e.got)) {
+      const uint8_t kind = std::isnan(e.got) ? ports::kMayBeNan
+                           : e.got > 0       ? ports::kMayBeUp
+                                             : ports::kMayBeDown;
+      if ((may_be & kind) == 0) return false;
+      ++tally->overflow_classes;
+      return true;
+    }
+    // A kernel that clips gives the largest value for the infinity.
+    const uint8_t side = std::signbit(e.got) ? ports::kMayBeDown : ports::kMayBeUp;
+    if (format_.saturates && (may_be & (side | ports::kMayBeNan)) != 0 && at_largest(e.got))
+      return true;
+    if ((may_be & ports::kMayBeOther) == 0) return false;
+    const auto first =
+        std::ranges::lower_bound(truth_.others, e.index, {}, &ports::OtherValue::index);
+    for (auto other = first; other != truth_.others.end() && other->index == e.index; ++other) {
+      const double distance = std::fabs(e.got - other->value);
+      if (!(distance <= other->bound)) continue;
+      const double z = std::isfinite(other->bound) ? distance / other->bound : 0;
+      if (z >= own_z) continue;
+      if (z > 0)
+        tally->add(e.index, e.got, other->value, other->bound, z,
+                   ulps_between(e.got, other->value, format_));
+      ++tally->overflow_values;
+      return true;
+    }
+    return false;
+  }
+
+  bool at_largest(double got) const {
+    return std::fabs(got) * (1 + 2 * format_.unit) > format_.overflow;
+  }
+
   void judge_rare(const Element& e, Tally* tally) const {
     const auto fail = [&](ElementFault why) {
       tally->add(e.index, e.got, e.want, e.bound, kInfinity, ulps_between(e.got, e.want, format_),
                  why);
     };
     if (std::isnan(e.want)) {
-      if (!std::isnan(e.got) && !e.may_overflow) fail(ElementFault::NumberForNan);
+      if (!std::isnan(e.got)) fail(ElementFault::NumberForNan);
       return;
     }
-    if (e.may_overflow && !std::isfinite(e.got)) return;
+    // Next to a pole the precision decides neither the value nor its class.
+    if (std::isfinite(e.want) && e.bound == kInfinity && !std::isfinite(e.got)) return;
     if (std::isnan(e.got)) {
       if (!saturated(e)) fail(ElementFault::NanForNumber);
       return;
     }
     if (!std::isfinite(e.want)) {
       if (std::isfinite(e.got))
-        e.may_overflow || saturated(e) ? void() : fail(ElementFault::NumberForInfinity);
+        saturated(e) ? void() : fail(ElementFault::NumberForInfinity);
       else if (e.got != e.want)
         fail(ElementFault::OtherInfinity);
       return;
@@ -211,8 +247,7 @@ class FloatJudge {
     }
     if (e.got == e.rounded) return;
     if (saturated(e) && std::fabs(e.got) >= std::fabs(e.rounded)) return;
-    if (!std::isfinite(e.rounded) && !e.may_overflow &&
-        std::fabs(e.want) - e.bound >= format_.overflow)
+    if (!std::isfinite(e.rounded) && std::fabs(e.want) - e.bound >= format_.overflow)
       return tally->add(e.index, e.got, e.want, e.bound, kInfinity, ulps,
                         ElementFault::NumberForInfinity);
     const double z = std::isfinite(e.bound) ? distance / e.bound : 0;

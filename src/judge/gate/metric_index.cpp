@@ -37,7 +37,8 @@ class Line {
     const double x = score(a), y = score(b);
     if (std::isnan(x) || std::isnan(y)) {
       if (std::isnan(x) && std::isnan(y)) return false;
-      const bool nan_wins = scores_.largest || scores_.first_of_ties;
+      const bool best_is_nan = scores_.first_of_ties && scores_.rank == ports::Scores::Rank::Best;
+      const bool nan_wins = scores_.largest || best_is_nan;
       return std::isnan(x) == nan_wins;
     }
     return scores_.largest ? x > y : x < y;

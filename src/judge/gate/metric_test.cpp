@@ -59,12 +59,16 @@ struct MetricRow {
   bool pass;
   float a = 0;
   float jump = 0;
-  bool may_overflow = false;
+  int may_be = 0;  // bits of ports::MayBe; an other value is 10 ± 0.5
   bool exact = false;
   std::optional<double> atol = {}, rtol = {};
   bool flush = false;
   bool moves = false;
 };
+
+constexpr int kUp = ports::kMayBeUp, kDown = ports::kMayBeDown, kNanToo = ports::kMayBeNan;
+constexpr int kOther = ports::kMayBeOther;
+constexpr float kOpen = std::numeric_limits<float>::infinity();
 
 class Element : public testing::TestWithParam<MetricRow> {};
 
@@ -73,7 +77,8 @@ TEST_P(Element, IsJudged) {
   Truth truth = truth_of(row.dtype, {row.want}, row.a);
   truth.exact = row.exact;
   if (row.jump > 0) truth.jump = {row.jump};
-  if (row.may_overflow) truth.may_overflow = {1};
+  if (row.may_be != 0) truth.may_overflow = {static_cast<uint8_t>(row.may_be)};
+  if ((row.may_be & ports::kMayBeOther) != 0) truth.others = {{0, 10, 0.5}};
   CompareOptions options;
   options.precision.atol = row.atol;
   options.precision.rtol = row.rtol;
@@ -96,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         MetricRow{"ZeroForSomething", DType::Fp32, 1.0, 0.0, false, 1e-6F},
         MetricRow{"SubnormalStep", DType::Fp16, 0, 0x1p-24, true},
         MetricRow{"TwoSubnormalSteps", DType::Fp16, 0, 0x1p-23, false},
-        MetricRow{"FlushedFp32", DType::Fp32, 0x1p-130, 0, true, 0, 0, false, false, {}, {}, true},
+        MetricRow{"FlushedFp32", DType::Fp32, 0x1p-130, 0, true, 0, 0, 0, false, {}, {}, true},
         MetricRow{"NotFlushedFp32", DType::Fp32, 0x1p-130, 0, false},
         // NaN and infinities.
         MetricRow{"NanForNan", DType::Fp32, kNan, kNan, true},
@@ -113,9 +118,23 @@ INSTANTIATE_TEST_SUITE_P(
         MetricRow{"NearTheEndEither", DType::Fp16, 65519, kInf, true},
         MetricRow{"NearTheEndFinite", DType::Fp16, 65521, 65504, true},
         MetricRow{"NearTheEndOtherSign", DType::Fp16, 65519, -kInf, false},
-        MetricRow{"MayOverflow", DType::Fp16, 3, kInf, true, 0, 0, true},
-        MetricRow{"MayOverflowToNan", DType::Fp16, 3, kNan, true, 0, 0, true},
-        MetricRow{"MayOverflowButWrong", DType::Fp16, 3, 5, false, 0, 0, true},
+        MetricRow{"MayOverflow", DType::Fp16, 3, kInf, true, 0, 0, kUp},
+        MetricRow{"MayOverflowToNan", DType::Fp16, 3, kNan, true, 0, 0, kNanToo},
+        MetricRow{"MayOverflowUpOnly", DType::Fp16, 3, -kInf, false, 0, 0, kUp},
+        MetricRow{"MayOverflowNotToNan", DType::Fp16, 3, kNan, false, 0, 0, kUp | kDown},
+        MetricRow{"MayOverflowButWrong", DType::Fp16, 3, 5, false, 0, 0, kUp},
+        MetricRow{"OtherValue", DType::Fp16, 3, 10.25, true, 0, 0, kOther},
+        MetricRow{"BesideTheOtherValue", DType::Fp16, 3, 11, false, 0, 0, kOther},
+        MetricRow{"OtherValueForInfinity", DType::Fp16, kInf, 10, true, 0, 0, kOther},
+        MetricRow{"AnyValueForInfinity", DType::Fp16, kInf, 1, false, 0, 0, kOther},
+        MetricRow{"OtherValueForNan", DType::Fp16, kNan, 10, true, 0, 0, kOther},
+        MetricRow{"InfinityForNanByOverflow", DType::Fp32, kNan, kInf, true, 0, 0, kUp},
+        MetricRow{"OneWhereTheSquareOverflows", DType::Fp16, 1e6, 1, false, 10},
+        MetricRow{"AtAPole", DType::Fp32, 3, 42, true, kOpen},
+        MetricRow{"NanAtAPole", DType::Fp32, 3, kNan, true, kOpen},
+        MetricRow{"InfinityAtAPole", DType::Fp32, 3, -kInf, true, kOpen},
+        MetricRow{"NumberForNanAtAPole", DType::Fp32, kNan, 3, false, kOpen},
+        MetricRow{"NumberForInfinityAtAPole", DType::Fp32, kInf, 3, false, kOpen},
         MetricRow{"SaturatesFp8", DType::Fp8e4m3, 1000, 448, true},
         MetricRow{"NanAtFp8Overflow", DType::Fp8e4m3, 1000, kNan, true},
         MetricRow{"OtherSignAtFp8Overflow", DType::Fp8e4m3, 1000, -448, false},
@@ -123,10 +142,10 @@ INSTANTIATE_TEST_SUITE_P(
         MetricRow{"OtherBranch", DType::Fp32, 1, 2, true, 0, 1.0F},
         MetricRow{"BeyondTheOtherBranch", DType::Fp32, 1, 3, false, 0, 1.0F},
         // Exact graphs.
-        MetricRow{"ExactEqual", DType::Fp32, 1.25, 1.25, true, 0, 0, false, true},
-        MetricRow{"ExactOneUlp", DType::Fp32, 1, 1 + 0x1p-23, false, 0, 0, false, true},
-        MetricRow{"ExactNan", DType::Fp32, kNan, kNan, true, 0, 0, false, true},
-        MetricRow{"ExactEitherZero", DType::Fp32, -0.0, 0.0, true, 0, 0, false, true},
+        MetricRow{"ExactEqual", DType::Fp32, 1.25, 1.25, true, 0, 0, 0, true},
+        MetricRow{"ExactOneUlp", DType::Fp32, 1, 1 + 0x1p-23, false, 0, 0, 0, true},
+        MetricRow{"ExactNan", DType::Fp32, kNan, kNan, true, 0, 0, 0, true},
+        MetricRow{"ExactEitherZero", DType::Fp32, -0.0, 0.0, true, 0, 0, 0, true},
         MetricRow{"MovedZeroKeepsItsSign",
                   DType::Fp32,
                   -0.0,
@@ -134,22 +153,21 @@ INSTANTIATE_TEST_SUITE_P(
                   false,
                   0,
                   0,
-                  false,
+                  0,
                   true,
                   {},
                   {},
                   false,
                   true},
-        MetricRow{
-            "MovedZero", DType::Fp32, -0.0, -0.0, true, 0, 0, false, true, {}, {}, false, true},
-        MetricRow{"ExactFlushed", DType::Fp32, 0x1p-130, 0, true, 0, 0, false, true, {}, {}, true},
-        MetricRow{"ExactJump", DType::Fp32, 1, 2, true, 0, 1.0F, false, true},
+        MetricRow{"MovedZero", DType::Fp32, -0.0, -0.0, true, 0, 0, 0, true, {}, {}, false, true},
+        MetricRow{"ExactFlushed", DType::Fp32, 0x1p-130, 0, true, 0, 0, 0, true, {}, {}, true},
+        MetricRow{"ExactJump", DType::Fp32, 1, 2, true, 0, 1.0F, 0, true},
         // The task's atol and rtol.
-        MetricRow{"InsideOuter", DType::Fp32, 1, 1.05, true, 0.1F, 0, false, false, 0.1},
-        MetricRow{"OutsideOuter", DType::Fp32, 1, 1.05, false, 0.1F, 0, false, false, 0.01},
-        MetricRow{"OuterRelative", DType::Fp32, 100, 100.5, true, 1, 0, false, false, {}, 0.01},
-        MetricRow{"OuterNeverWidens", DType::Fp32, 1, 1.05, false, 0, 0, false, false, 10.0},
-        MetricRow{"OuterAcceptsTheRoundedTruth", DType::Fp16, 1.0004, 1.0, true, 0, 0, false, false,
+        MetricRow{"InsideOuter", DType::Fp32, 1, 1.05, true, 0.1F, 0, 0, false, 0.1},
+        MetricRow{"OutsideOuter", DType::Fp32, 1, 1.05, false, 0.1F, 0, 0, false, 0.01},
+        MetricRow{"OuterRelative", DType::Fp32, 100, 100.5, true, 1, 0, 0, false, {}, 0.01},
+        MetricRow{"OuterNeverWidens", DType::Fp32, 1, 1.05, false, 0, 0, 0, false, 10.0},
+        MetricRow{"OuterAcceptsTheRoundedTruth", DType::Fp16, 1.0004, 1.0, true, 0, 0, 0, false,
                   1e-9}),
     [](const testing::TestParamInfo<MetricRow>& row) { return row.param.name; });
 
@@ -295,6 +313,11 @@ TEST(Metric, ManySmallErrorsFailByTheirRms) {
   EXPECT_NEAR(result.summary.rms_z, 0.7, 0.01);
   EXPECT_LT(result.summary.max_z, 1);
   EXPECT_NE(result.reason.find("rms z"), std::string::npos);
+  // Values that overflow or underflow gives are judged by their own distance.
+  Truth underflowing = truth;
+  underflowing.may_overflow.assign(1000, ports::kMayBeOther);
+  for (int64_t i = 0; i < 1000; ++i) underflowing.others.push_back({i, off[0], 1e-6});
+  EXPECT_TRUE(compare(underflowing, floats(DType::Fp32, off), {}).pass);
   // In an output of one element the same distance is one unlucky rounding.
   EXPECT_TRUE(compare(truth_of(DType::Fp32, {1.0}, 1e-4F), floats(DType::Fp32, {off[0]}), {}).pass);
 }

@@ -5,16 +5,24 @@
 // time. The cost is memory, 8 GiB by default; sets beyond the limit are recomputed on demand.
 #include "gate/pool.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 
+#include "core/contains.h"
+#include "core/hash.h"
 #include "gate/families.h"
+#include "gate/scalar_cases.h"
 #include "ports/audit_hash.h"
 #include "record/verdict.h"
 
 namespace kw::gate {
 
 namespace {
+
+constexpr uint64_t kTurnPurpose = 1 << 20;  // no cell has this number
+constexpr uint64_t kTurns = 1 << 16;
 
 /// Part of the oracle's message about an index, and a hint for the user.
 constexpr const char* kOutOfBounds = "is out of bounds for dimension";
@@ -29,9 +37,24 @@ uint64_t bytes_of(const PoolSet& set) {
   for (const ports::Truth& truth : set.truths) {
     bytes += (truth.value.size() + truth.integers.size()) * 8 + truth.may_overflow.size();
     bytes += (truth.a.size() + truth.h.size() + truth.jump.size()) * 4;
+    bytes += truth.others.size() * sizeof(ports::OtherValue);
     if (truth.scores) bytes += truth.scores->value.size() * 8 + truth.scores->bound.size() * 4;
   }
   return bytes;
+}
+
+constexpr size_t kObligatory = 2;  // of all_families(), from the first
+
+constexpr int64_t kLongRow = 1100;  // rows with every family: longer than a block, but quick
+
+/// The longest last extent of an input.
+int64_t row_extent(const graph::Graph& graph) {
+  int64_t longest = 0;
+  for (const graph::NamedNode& input : graph.inputs) {
+    const graph::Shape& shape = graph[input.node].shape;
+    if (!shape.empty()) longest = std::max(longest, shape.back().value());
+  }
+  return longest;
 }
 
 class Stopwatch {
@@ -55,23 +78,52 @@ Result<Pool> Pool::make(const task::Task& task, ports::Oracle& oracle, ShapePlan
                         const PoolOptions& options, const Entropy& entropy) {
   Pool pool(task, oracle, std::move(shapes), options);
   if (entropy) pool.hash_seed_ = KW_TRY(entropy());
+  if (options.scalars) {
+    const uint64_t seed = options.seed ? *options.seed : KW_TRY(entropy());
+    KW_TRY(add_scalar_cases(task, seed, options.full_work, pool.shapes_));
+  }
   // Cheap shapes come first, because they reject most wrong candidates.
   std::ranges::stable_sort(pool.shapes_.cases, {}, &ShapeCase::work);
   KW_TRY(pool.plan_cells(entropy));
   return pool;
 }
 
-// A few shapes of medium work get every family. The others get the two most effective families and
-// take turns with the rest, so that every family is used at many shapes.
-std::vector<std::string> Pool::families_of(size_t shape, size_t* turn) const {
+// The shapes that get every family: a few of medium work, of those that are not too large.
+std::vector<size_t> Pool::full_shapes() const {
+  const auto wanted = static_cast<size_t>(options_.full_shapes);
+  std::vector<size_t> small;  // their costs are known, those of secret shapes differ by run
+  for (size_t i = 0; i < shapes_.cases.size(); ++i) {
+    const ShapeCase& shape = shapes_.cases[i];
+    if (!shape.secret && shape.work <= options_.full_work) small.push_back(i);
+  }
+  if (small.size() <= wanted) return small;
+  // One with rows longer than a block, whose warps must agree, and others from the middle.
+  const auto longest = std::ranges::max_element(small, {}, [&](size_t shape) {
+    const int64_t length = row_extent(shapes_.cases[shape].graph);
+    return length > kLongRow ? 0 : length;
+  });
+  std::vector<size_t> chosen = {*longest};
+  for (size_t i = small.size() / 2; i < small.size() && chosen.size() < wanted; ++i) {
+    if (small[i] != *longest) chosen.push_back(small[i]);
+  }
+  return chosen;
+}
+
+// The other shapes get the two most effective families and take turns with the rest, so that every
+// family is used at many shapes.
+std::vector<std::string> Pool::families_of(size_t shape, const std::vector<size_t>& full,
+                                           size_t* turn) const {
   if (!options_.family.empty()) return {options_.family};
-  const std::vector<std::string> all = families_for(*task_);
-  const auto full = static_cast<size_t>(options_.full_shapes);
-  const size_t middle = shapes_.cases.size() / 2;
-  const bool chosen = shapes_.cases.size() <= full || (shape >= middle && shape < middle + full);
-  if (chosen && shapes_.cases[shape].work <= options_.full_work) return all;
-  const auto sets = static_cast<size_t>(std::max(options_.sets_per_shape, 2));
-  const size_t fixed = std::min<size_t>(2, all.size());
+  std::vector<std::string> all = families_for(*task_);
+  if (contains(full, shape)) {
+    all.emplace_back(kImmediatesFamily);
+    return all;
+  }
+  const auto sets =
+      static_cast<size_t>(shapes_.cases[shape].secret ? 2 : std::max(options_.sets_per_shape, 2));
+  // At the benchmark shape also `offset`, whose long sums leave the range of halves.
+  const size_t also = shapes_.cases[shape].benchmark ? 1 : 0;
+  const size_t fixed = std::min(kObligatory + also, all.size());
   std::vector<std::string> names(all.begin(), all.begin() + static_cast<long>(fixed));
   while (names.size() < sets) {
     // With few families the first one is drawn again with another seed.
@@ -81,9 +133,11 @@ std::vector<std::string> Pool::families_of(size_t shape, size_t* turn) const {
 }
 
 Status Pool::plan_cells(const Entropy& entropy) {
-  size_t turn = 0;
+  const std::vector<size_t> full = full_shapes();
+  // Which family a shape gets is secret too.
+  size_t turn = derive_seed(options_.seed ? *options_.seed : hash_seed_, kTurnPurpose) % kTurns;
   for (size_t shape = 0; shape < shapes_.cases.size(); ++shape) {
-    for (const std::string& family : families_of(shape, &turn)) {
+    for (const std::string& family : families_of(shape, full, &turn)) {
       uint64_t seed = 0;
       if (!options_.seed)
         seed = KW_TRY(entropy());
@@ -105,15 +159,16 @@ Result<std::vector<ports::Truth>> Pool::truths(size_t shape,
   options.threads = options_.threads;
   options.allow_tf32 = task_->precision.allow_tf32;
   options.flush = task_->precision.flush;
-  return oracle_->truth(shapes_.cases[shape].graph, inputs, options);
+  return oracle_->truth(case_at(shape).graph, inputs, options);
 }
 
-Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t seed) {
-  const ShapeCase& at = shapes_.cases[shape];
+Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t seed,
+                              const Immediates* immediates) {
+  const ShapeCase& at = case_at(shape);
   auto set = std::make_shared<PoolSet>();
   {
     const Stopwatch watch(&seconds_);
-    set->inputs = KW_TRY(draw_inputs(*task_, at.graph, at.dims, family, seed));
+    set->inputs = KW_TRY(draw_inputs(*task_, at.graph, at.dims, family, seed, immediates));
     for (const tensor::HostTensor& input : set->inputs)
       set->hashes.push_back(ports::audit_hash(input.data));
   }
@@ -129,35 +184,72 @@ Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t 
 }
 
 Result<SetPtr> Pool::set(size_t cell) {
-  if (kept_[cell]) return kept_[cell];
-  const PoolCell& wanted = cells_[cell];
+  if (kept(cell)) return kept(cell);
+  const PoolCell& wanted = this->cell(cell);
   SetPtr made = KW_TRY(make_set(wanted.shape, wanted.family, wanted.seed));
   const uint64_t bytes = bytes_of(*made);
   if (kept_bytes_ + bytes <= options_.max_bytes) {
-    kept_[cell] = made;
+    kept(cell) = made;
     kept_bytes_ += bytes;
   }
   return made;
+}
+
+std::vector<const ShapeCase*> Pool::all_shapes() const {
+  std::vector<const ShapeCase*> all;
+  for (const ShapeCase& shape : shapes_.cases) all.push_back(&shape);
+  for (const auto& shape : extra_shapes_) all.push_back(shape.get());
+  return all;
+}
+
+Result<size_t> Pool::extra_cell(const ShapeCase& shape, const std::string& family,
+                                const Entropy& entropy) {
+  for (size_t i = 0; i < extra_cells_.size(); ++i) {
+    const PoolCell& known = extra_cells_[i];
+    if (known.family == family && case_at(known.shape).dims == shape.dims) return cells_.size() + i;
+  }
+  size_t at = 0;
+  while (at < extra_shapes_.size() && extra_shapes_[at]->dims != shape.dims) ++at;
+  if (at == extra_shapes_.size()) extra_shapes_.push_back(std::make_shared<ShapeCase>(shape));
+  PoolCell cell{shapes_.cases.size() + at, family, 0};
+  // A replayed seed depends on the cell alone, not on what ran before.
+  if (options_.seed)
+    cell.seed = derive_seed(*options_.seed, hash64(task::dims_text(shape.dims) + family));
+  else
+    cell.seed = KW_TRY(entropy());
+  extra_cells_.push_back(std::move(cell));
+  extra_kept_.emplace_back();
+  return cells_.size() + extra_cells_.size() - 1;
 }
 
 Status Pool::prepare(const std::function<bool()>& interrupted) {
   for (size_t cell = 0; cell < cells_.size(); ++cell) {
     if (interrupted && interrupted()) return environment_error("interrupted");
     if (kept_bytes_ >= options_.max_bytes) break;
+    if (cells_[cell].family == kImmediatesFamily) continue;  // differs for each candidate
     KW_TRY(set(cell));
   }
   return Done{};
 }
 
 Status Pool::renew(size_t cell, const Entropy& entropy) {
-  cells_[cell].seed = KW_TRY(entropy());
-  if (kept_[cell]) kept_bytes_ -= bytes_of(*kept_[cell]);
-  kept_[cell] = nullptr;
+  PoolCell& renewed = cell < cells_.size() ? cells_[cell] : extra_cells_[cell - cells_.size()];
+  renewed.seed = KW_TRY(entropy());
+  if (kept(cell)) kept_bytes_ -= bytes_of(*kept(cell));
+  kept(cell) = nullptr;
   return Done{};
 }
 
+bool is_obligatory(const std::string& family) {
+  const auto end = all_families().begin() + kObligatory;
+  return std::find(all_families().begin(), end, family) != end;
+}
+
 record::Cell cell_record(const Pool& pool, const PoolCell& cell) {
-  return record::Cell{.shape = task::dims_text(pool.shape(cell).dims),
+  std::string shape = task::dims_text(pool.shape(cell).dims);
+  for (const auto& [name, value] : pool.shape(cell).graph.scalars)
+    shape += fmt::format("{}{}={:g}", shape.empty() ? "" : " ", name, value);
+  return record::Cell{.shape = std::move(shape),
                       .family = cell.family,
                       .seed = pool.replayable() ? cell.seed : 0,
                       .certified = !pool.replayable()};

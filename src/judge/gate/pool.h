@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "gate/immediates.h"
 #include "gate/known_bits.h"
 #include "gate/shapes.h"
 #include "ports/oracle.h"
@@ -31,6 +32,7 @@ struct PoolOptions {
   std::string family;                      // use only this family; "" = as the task needs
   uint64_t max_bytes = uint64_t{8} << 30;  // of kept sets; further sets are recomputed on demand
   int threads = 0;
+  bool scalars = false;  // also shapes with other values of runtime scalars (scalar_cases.h)
 };
 
 /// One shape, family and seed.
@@ -57,8 +59,19 @@ class Pool {
 
   const task::Task& task() const { return *task_; }
   const ShapePlan& shapes() const { return shapes_; }
-  const ShapeCase& shape(const PoolCell& cell) const { return shapes_.cases[cell.shape]; }
+  const ShapeCase& shape(const PoolCell& cell) const { return case_at(cell.shape); }
+  /// The cells that every candidate runs.
   const std::vector<PoolCell>& cells() const { return cells_; }
+  /// One of these, or an extra one by the number that extra_cell() gave.
+  const PoolCell& cell(size_t number) const {
+    return number < cells_.size() ? cells_[number] : extra_cells_[number - cells_.size()];
+  }
+  /// Adds a cell at a shape that only some candidates need. The same shape and family give the same
+  /// cell again.
+  Result<size_t> extra_cell(const ShapeCase& shape, const std::string& family,
+                            const Entropy& entropy);
+  /// The planned shapes, and those that candidates needed in addition.
+  std::vector<const ShapeCase*> all_shapes() const;
   bool replayable() const { return options_.seed.has_value(); }
   /// The seed of all output hashes. It is secret, and the same for all candidates, so that they
   /// share the known bits of a set.
@@ -67,7 +80,9 @@ class Pool {
   /// Returns the set of a cell; computes it unless it is kept.
   Result<SetPtr> set(size_t cell);
   /// Computes a set of the same shape and family with the caller's seed; it is never kept.
-  Result<SetPtr> make_set(size_t shape, const std::string& family, uint64_t seed);
+  /// `immediates` of a candidate: for kImmediatesFamily.
+  Result<SetPtr> make_set(size_t shape, const std::string& family, uint64_t seed,
+                          const Immediates* immediates = nullptr);
   /// Returns the truths of given inputs at a shape.
   Result<std::vector<ports::Truth>> truths(size_t shape,
                                            const std::vector<tensor::HostTensor>& inputs);
@@ -83,7 +98,16 @@ class Pool {
   Pool(const task::Task& task, ports::Oracle& oracle, ShapePlan shapes, PoolOptions options)
       : task_(&task), oracle_(&oracle), shapes_(std::move(shapes)), options_(std::move(options)) {}
   Status plan_cells(const Entropy& entropy);
-  std::vector<std::string> families_of(size_t shape, size_t* turn) const;
+  std::vector<std::string> families_of(size_t shape, const std::vector<size_t>& full,
+                                       size_t* turn) const;
+  std::vector<size_t> full_shapes() const;
+  const ShapeCase& case_at(size_t shape) const {
+    return shape < shapes_.cases.size() ? shapes_.cases[shape]
+                                        : *extra_shapes_[shape - shapes_.cases.size()];
+  }
+  SetPtr& kept(size_t cell) {
+    return cell < cells_.size() ? kept_[cell] : extra_kept_[cell - cells_.size()];
+  }
 
   const task::Task* task_;
   ports::Oracle* oracle_;
@@ -91,10 +115,16 @@ class Pool {
   PoolOptions options_;
   uint64_t hash_seed_ = 0;
   std::vector<PoolCell> cells_;
-  std::vector<SetPtr> kept_;  // parallel to cells_
+  std::vector<SetPtr> kept_;                                    // parallel to cells_
+  std::vector<std::shared_ptr<const ShapeCase>> extra_shapes_;  // references to one stay valid
+  std::vector<PoolCell> extra_cells_;
+  std::vector<SetPtr> extra_kept_;  // parallel to extra_cells_
   uint64_t kept_bytes_ = 0;
   double seconds_ = 0;
 };
+
+/// Returns whether every shape gets this family.
+bool is_obligatory(const std::string& family);
 
 /// Returns shape ("B=7 D=64") and family of a cell for a verdict. The seed is included only if the
 /// pool is replayable.

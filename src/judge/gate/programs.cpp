@@ -77,6 +77,12 @@ bool adds_floats_in_memory(const std::string& ptx) {
 
 }  // namespace
 
+void Programs::note_ptx(const std::string& ptx) {
+  adds_in_memory_ = adds_in_memory_ || adds_floats_in_memory(ptx);
+  code_extents_.merge(gate::code_extents(ptx));
+  merge(immediates_of(ptx), &immediates_);
+}
+
 Result<const Programs::Image*> Programs::image_for(const kernel::Selection& selection) {
   const std::string key = variant_key(selection);
   const auto known = images_.find(key);
@@ -98,8 +104,7 @@ Result<const Programs::Image*> Programs::image_for(const kernel::Selection& sele
       image.id = *id;
     else
       image.not_loaded = id.error().message;
-    if (kind_ == ports::ImageKind::Ptx)
-      adds_in_memory_ = adds_in_memory_ || adds_floats_in_memory(outcome.compiled->image);
+    if (kind_ == ports::ImageKind::Ptx) note_ptx(outcome.compiled->image);
     outcome.compiled->image.clear();
     image.compiled = std::move(*outcome.compiled);
   }
@@ -117,8 +122,6 @@ Result<Built> Programs::build(const Matching& matching, const task::Task& task,
     built.not_served = selection.error().message;
     return built;
   }
-  groups_reached_.resize(module_.groups.size());
-  groups_reached_[static_cast<size_t>(selection->group)] = true;
   const Image* image = KW_TRY(image_for(*selection));
   if (image->failed) {
     built.failed = image->failed;
@@ -131,7 +134,7 @@ Result<Built> Programs::build(const Matching& matching, const task::Task& task,
   } else if (!image->not_loaded.empty()) {
     built.not_loaded = image->not_loaded;
   } else {
-    built.ready = Built::Ready{image->id, std::move(program).value()};
+    built.ready = Built::Ready{image->id, std::move(program).value(), selection->group};
   }
   return built;
 }

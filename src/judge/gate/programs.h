@@ -9,6 +9,8 @@
 
 #include "core/result.h"
 #include "gate/binding.h"
+#include "gate/immediates.h"
+#include "gate/thresholds.h"
 #include "kernel/instantiate.h"
 #include "ports/compiler.h"
 #include "ports/device.h"
@@ -20,6 +22,7 @@ struct Built {
   struct Ready {
     ports::ImageId image = 0;
     kernel::Program program;
+    int group = 0;  // the launch group, an index into Module::groups
   };
   std::optional<Ready> ready;
   std::string not_served;                      // outside the module's domain or the target's limits
@@ -41,6 +44,7 @@ class Programs {
         kind_(device.info().image) {}
 
   ports::Device& device() { return device_; }
+  const kernel::Module& module() const { return module_; }
   /// Returns whether the module serves a shape: dims, scalars, launch group. Compiles nothing.
   Result<kernel::Selection> select(const Matching& matching, const task::Task& task,
                                    const graph::Graph& graph, const task::Dims& dims);
@@ -55,8 +59,10 @@ class Programs {
   std::vector<const ports::Compiled*> compiled() const;
   /// Returns whether its PTX adds fp32 numbers atomically in global memory.
   bool adds_in_memory() const { return adds_in_memory_; }
-  /// By launch group: whether some shape used it.
-  const std::vector<bool>& groups_reached() const { return groups_reached_; }
+  /// Returns the constants of all PTX compiled so far.
+  const Immediates& immediates() const { return immediates_; }
+  /// Extents at which the PTX made so far may change what it does; see code_extents().
+  const CodeExtents& code_extents() const { return code_extents_; }
 
  private:
   struct Image {
@@ -67,6 +73,7 @@ class Programs {
   };
   Result<const Image*> image_for(const kernel::Selection& selection);
   Result<ports::CompileOutcome> compile(const kernel::Selection& selection);
+  void note_ptx(const std::string& ptx);
 
   const kernel::Module& module_;
   ports::Compiler& compiler_;
@@ -75,9 +82,10 @@ class Programs {
   double timeout_seconds_;
   ports::ImageKind kind_;
   std::map<std::string, Image> images_;
-  std::vector<bool> groups_reached_;
+  CodeExtents code_extents_;
   std::string compiler_name_;
   bool adds_in_memory_ = false;
+  Immediates immediates_;
   int compiles_ = 0;
   double compile_seconds_ = 0;
 };

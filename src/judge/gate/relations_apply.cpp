@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <span>
 
 #include "gate/families.h"
@@ -57,6 +56,20 @@ struct Slices {
     });
     return to;
   }
+
+  /// Values of single elements, sorted by index before and after.
+  std::vector<ports::OtherValue> take_others(const std::vector<ports::OtherValue>& from,
+                                             const std::vector<int64_t>& order) const {
+    std::vector<ports::OtherValue> to;
+    const auto many = static_cast<int64_t>(order.size());
+    for (int64_t at = 0; at < many * outer; ++at) {
+      const int64_t first = (at / many * extent + order[static_cast<size_t>(at % many)]) * inner;
+      auto one = std::ranges::lower_bound(from, first, {}, &ports::OtherValue::index);
+      for (; one != from.end() && one->index < first + inner; ++one)
+        to.push_back({at * inner + one->index - first, one->value, one->bound});
+    }
+    return to;
+  }
 };
 
 HostTensor take(const HostTensor& tensor, int axis, const std::vector<int64_t>& order) {
@@ -81,6 +94,7 @@ Truth take(const Truth& truth, int axis, const std::vector<int64_t>& order) {
   result.h = slices.take(truth.h, order);
   result.jump = slices.take(truth.jump, order);
   result.may_overflow = slices.take(truth.may_overflow, order);
+  if (!truth.others.empty()) result.others = slices.take_others(truth.others, order);
   return result;
 }
 
@@ -93,12 +107,7 @@ std::optional<Changed> apply_rows(const Relation& relation, const std::vector<Ho
   }
   const bool split = relation.kind == RelationKind::Split;
   if (extent < 2) return std::nullopt;
-  std::vector<int64_t> order(static_cast<size_t>(extent));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  for (size_t i = order.size(); i > 1; --i) {
-    seed = derive_seed(seed, i);
-    std::swap(order[i - 1], order[seed % i]);
-  }
+  std::vector<int64_t> order = shuffled(extent, seed);
   if (split) {
     order.resize((order.size() + 1) / 2);
     std::ranges::sort(order);

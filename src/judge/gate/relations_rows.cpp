@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/contains.h"
 #include "gate/metamorphic.h"
 
 namespace kw::gate {
@@ -27,10 +28,6 @@ struct Rows {
   int axis = -1;              // the batch axis; -1: independent of the batch
   std::vector<bool> uniform;  // per axis: constant along it (of nodes without the batch)
 };
-
-bool contains(const std::vector<int>& dims, int dim) {
-  return std::ranges::find(dims, dim) != dims.end();
-}
 
 int64_t extent(const Node& node, int axis) { return node.shape[static_cast<size_t>(axis)].value(); }
 

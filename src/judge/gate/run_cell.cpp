@@ -180,6 +180,7 @@ Result<Judged> CellRunner::run(const ShapeCase& shape,
   ports::RunOutcome outcome = KW_TRY(programs.device().run(
       built.ready->image, program, program_inputs(program, matching, inputs, hashes), options));
   judged.seconds = outcome.seconds;
+  judged.group = built.ready->group;
   judged.bits = bits_of(matching, outcome.hashes, shape.graph.outputs.size());
   judged.hashes = std::move(outcome.hashes);
   sort_findings(outcome, &judged);

@@ -42,6 +42,7 @@ struct Judged {
   bool unknown_instruction = false;  // NoEvidence: the virtual GPU lacks an instruction
   bool too_slow = false;             // NoEvidence: the run exceeded the time limit
   double seconds = 0;                // duration of the run on the device
+  int group = -1;                    // the launch group that the device ran; -1: it ran none
 
   bool failed() const {
     return result == CellResult::WrongValue || result == CellResult::Found ||

@@ -9,10 +9,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <tuple>
 
+#include "gate/families.h"
 #include "gate/tile_work.h"
 #include "graph/cost.h"
 
@@ -25,6 +27,7 @@ using task::Dims;
 
 constexpr double kVirtualWork = 4e6, kVirtualLarge = 1.2e7, kVirtualMost = 2e9;
 constexpr double kVirtualNested = 1e9;  // for a product inside another: some seconds
+constexpr double kVirtualTiles = 1e8;   // of secret shapes, if blocks compute whole tiles
 constexpr double kDeviceWork = 2e8, kDeviceLarge = 4e8;
 constexpr double kInstructionsPerElement = 16;
 
@@ -51,6 +54,7 @@ constexpr int64_t kWaveOuter = 263;
 // not depend on its length.
 constexpr int64_t kGridOuter = 1093, kSortedOuter = 277, kGridInner = 5;
 constexpr int kEnoughDerived = 6;
+constexpr int kSecretShapes = 3, kSecretAttempts = 4;
 constexpr int64_t kTile = 128;  // rows and columns of a product per block
 
 bool is_name_char(char c) {
@@ -86,6 +90,10 @@ bool same_form(const graph::Graph& one, const graph::Graph& other) {
          });
 }
 
+std::string too_costly(const Dims& dims, const std::string& why) {
+  return fmt::format("{}: {} would cost too much on this device", task::dims_text(dims), why);
+}
+
 class Planner {
  public:
   Planner(const task::Task& task, const ShapeLimits& limits) : task_(task), limits_(limits) {
@@ -104,6 +112,7 @@ class Planner {
     KW_TRY(add_demanded(task_.correctness_shapes, "the task's own", false));
     KW_TRY(add_demanded(task_.benchmark_shapes, "benchmark shape", true));
     if (limits_.derive && !task_.dims.empty()) KW_TRY(add_derived());
+    if (limits_.derive && limits_.secret) KW_TRY(add_secret());
     return std::move(plan_);
   }
 
@@ -329,33 +338,87 @@ class Planner {
     const bool known = std::ranges::any_of(
         plan_.cases, [&](const ShapeCase& shape) { return shape.dims == dims; });
     if (known || !tried_.insert(dims).second) return Done{};
-    Result<graph::Graph> graph = task_.reference->trace(dims);
-    if (!graph) {
-      if (graph.error().blame != Blame::Input) return std::move(graph).error();
-      plan_.left_out.push_back(fmt::format("{}: the reference refuses it: {}",
-                                           task::dims_text(dims), graph.error().message));
+    DerivedShape made = KW_TRY(derive_shape(task_, plan_, dims, why, most_work));
+    const bool nested = made.shape && limits_.nested_work > 0 &&
+                        nested_tile_work(made.shape->graph) > limits_.nested_work;
+    if (nested) made = {std::nullopt, too_costly(dims, why), true};
+    if (!made.shape) {
+      plan_.left_out.push_back(std::move(made.refused));
       return Done{};
     }
-    // "squeeze()" drops every extent of 1; a kernel need not follow that.
-    const bool other = !plan_.cases.empty() && !same_form(*graph, plan_.cases.front().graph);
-    if (other || !task_.difference(*graph).empty()) {
-      plan_.left_out.push_back(
-          fmt::format("{}: the inputs are others or the outputs have another rank or dtype there",
-                      task::dims_text(dims)));
+    if (const Status legal = check_legal(task_, made.shape->graph, dims); !legal) {
+      plan_.left_out.push_back(fmt::format("{}: {}", task::dims_text(dims), legal.error().message));
       return Done{};
     }
-    ShapeCase shape{dims, why, false, false, std::move(graph).value(), 0};
-    shape.work = work_of(shape.graph);
-    const bool nested =
-        limits_.nested_work > 0 && nested_tile_work(shape.graph) > limits_.nested_work;
-    if (nested || (most_work > 0 && shape.work > most_work)) {
-      plan_.left_out.push_back(
-          fmt::format("{}: {} would cost too much on this device", task::dims_text(dims), why));
-      return Done{};
-    }
-    add(std::move(shape));
+    add(std::move(*made.shape));
     ++derived_;
     return Done{};
+  }
+
+  uint64_t draw() { return derive_seed(*limits_.secret, ++drawn_); }
+
+  // Every order of magnitude is equally likely.
+  int64_t draw_extent(int64_t low, int64_t high) {
+    const double part = static_cast<double>(draw() >> 11) * 0x1p-53;
+    const double ratio = static_cast<double>(high) / static_cast<double>(std::max<int64_t>(low, 1));
+    const double extent = static_cast<double>(std::max<int64_t>(low, 1)) * std::pow(ratio, part);
+    return std::clamp(static_cast<int64_t>(extent), low, std::max(low, high));
+  }
+
+  // References with heads or groups refuse most extents, so some draws keep the power of two of the
+  // task's own extent.
+  int64_t fitted(const std::string& name, int64_t wanted, bool like_own) const {
+    int64_t step = 1;
+    if (like_own && !plan_.demanded.empty() && plan_.demanded.front().count(name) != 0) {
+      const int64_t own = std::max<int64_t>(plan_.demanded.front().at(name), 1);
+      step = std::min<int64_t>(own & -own, 64);
+    }
+    return adjust((wanted + step - 1) / step * step, task_.dims.at(name));
+  }
+
+  // Extents that are in no list, drawn for this run: an author could fit a kernel to the others.
+  Status add_secret() {
+    for (const auto& [name, range] : task_.dims) {
+      if (range.high <= kLargeInner) continue;
+      bool added = false;
+      for (int attempt = 0; attempt < kSecretAttempts && !added; ++attempt) {
+        Dims dims;
+        for (const auto& [other, its_range] : task_.dims)
+          dims[other] = fitted(other, draw_extent(1, attempt == 0 ? 8 : 3), attempt > 1);
+        const int64_t most = attempt % 2 == 0 ? 4 * kLargeInner : kLargeInner + kLargeInner / 8;
+        dims[name] = fitted(name, draw_extent(kLargeInner + 1, most), attempt > 1);
+        added = KW_TRY(try_secret(dims, "a secret extent above 4099", limits_.large_work));
+      }
+      if (!added)
+        plan_.left_out.push_back(
+            fmt::format("a secret {} above {}: the reference refuses it, or it would cost too much "
+                        "on this device",
+                        name, kLargeInner));
+    }
+    int made = 0;
+    for (int attempt = 0; attempt < 3 * kSecretShapes && made < kSecretShapes; ++attempt) {
+      Dims dims;
+      const int64_t most = kLargeInner >> attempt;
+      for (const auto& [name, range] : task_.dims)
+        dims[name] = fitted(name, draw_extent(1, std::max<int64_t>(most, 16)), attempt % 2 == 1);
+      const bool added = KW_TRY(try_secret(dims, "secret extents", limits_.work));
+      made += added ? 1 : 0;
+    }
+    return Done{};
+  }
+
+  Result<bool> try_secret(const Dims& dims, const char* why, double most_work) {
+    const bool known = std::ranges::any_of(
+        plan_.cases, [&](const ShapeCase& shape) { return shape.dims == dims; });
+    if (known) return false;
+    DerivedShape made = KW_TRY(derive_shape(task_, plan_, dims, why, most_work));
+    if (!made.shape) return false;
+    if (limits_.nested_work > 0 && (nested_tile_work(made.shape->graph) > limits_.nested_work ||
+                                    tile_work(made.shape->graph) > kVirtualTiles))
+      return false;
+    made.shape->secret = true;
+    add(std::move(*made.shape));
+    return true;
   }
 
   const task::Task& task_;
@@ -363,15 +426,44 @@ class Planner {
   std::vector<std::string> inner_, outer_;
   std::set<Dims> tried_;
   int derived_ = 0;
+  uint64_t drawn_ = 0;  // secret numbers so far
   ShapePlan plan_;
 };
 
 }  // namespace
 
 ShapeLimits virtual_limits() {
-  return {kVirtualWork, kVirtualLarge, kVirtualMost, kVirtualNested, true, true};
+  return {kVirtualWork, kVirtualLarge, kVirtualMost, kVirtualNested, true, true, {}};
 }
-ShapeLimits device_limits() { return {kDeviceWork, kDeviceLarge, 0, 0, true, false}; }
+ShapeLimits device_limits() { return {kDeviceWork, kDeviceLarge, 0, 0, true, false, {}}; }
+
+Result<DerivedShape> derive_shape(const task::Task& task, const ShapePlan& plan, const Dims& dims,
+                                  const std::string& why, double most_work) {
+  DerivedShape made;
+  Result<graph::Graph> graph = task.reference->trace(dims);
+  if (!graph) {
+    if (graph.error().blame != Blame::Input) return std::move(graph).error();
+    made.refused = fmt::format("{}: the reference refuses it: {}", task::dims_text(dims),
+                               graph.error().message);
+    return made;
+  }
+  // "squeeze()" drops every extent of 1; a kernel need not follow that.
+  const bool other = !plan.cases.empty() && !same_form(*graph, plan.cases.front().graph);
+  if (other || !task.difference(*graph).empty()) {
+    made.refused =
+        fmt::format("{}: the inputs are others or the outputs have another rank or dtype there",
+                    task::dims_text(dims));
+    return made;
+  }
+  const double work = work_of(*graph);
+  if (most_work > 0 && work > most_work) {
+    made.refused = too_costly(dims, why);
+    made.costly = true;
+    return made;
+  }
+  made.shape = ShapeCase{dims, why, false, false, std::move(graph).value(), work, false};
+  return made;
+}
 
 double work_of(const graph::Graph& graph) {
   const graph::Cost cost = graph::cost_of(graph);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ShapeCase {
   bool benchmark = false;  // a benchmark shape, possibly cut
   graph::Graph graph;      // the reference at these dims
   double work = 0;         // see work_of()
+  bool secret = false;     // its extents were drawn for this run
 };
 
 struct ShapePlan {
@@ -35,6 +37,7 @@ struct ShapeLimits {
   double nested_work = 0;  // limit for derived nested products (see tile_work.h)
   bool derive = true;      // false: only the task's own shapes
   bool cut = true;         // whether the task's own shapes may be cut
+  std::optional<uint64_t> secret = {};  // draws more extents from this seed
 };
 /// Limits for the virtual GPU (milliseconds per case), and for a real GPU with truths from the CPU.
 ShapeLimits virtual_limits();
@@ -43,6 +46,16 @@ ShapeLimits device_limits();
 /// Returns an Error if a shape of the task cannot be traced. There may be no case at all, if
 /// everything costs too much.
 Result<ShapePlan> plan_shapes(const task::Task& task, const ShapeLimits& limits);
+
+/// A shape that was not planned, or why it cannot be run.
+struct DerivedShape {
+  std::optional<ShapeCase> shape;
+  std::string refused;  // such as "B=3 D=7: the reference refuses it: …"
+  bool costly = false;  // refused only because of its work
+};
+/// Traces the reference at these dims. An Error is a failure of the machine.
+Result<DerivedShape> derive_shape(const task::Task& task, const ShapePlan& plan,
+                                  const task::Dims& dims, const std::string& why, double most_work);
 
 /// Estimates the lane instructions of a simple kernel: arithmetic, and some per element moved.
 double work_of(const graph::Graph& graph);

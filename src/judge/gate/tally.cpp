@@ -56,6 +56,8 @@ Tally sum(const std::vector<Tally>& pieces) {
     all.elements += piece.elements;
     all.discontinuous += piece.discontinuous;
     all.overflowed += piece.overflowed;
+    all.overflow_values += piece.overflow_values;
+    all.overflow_classes += piece.overflow_classes;
     all.failures += piece.failures;
     all.telling += piece.telling;
     if (piece.worst < 0 || (all.worst >= 0 && piece.worst_z <= all.worst_z)) continue;
@@ -110,6 +112,8 @@ Comparison conclude(const ports::Truth& truth, const std::vector<Tally>& pieces)
   summary.elements = all.elements;
   summary.discontinuous = all.discontinuous;
   summary.overflowed = all.overflowed;
+  summary.overflow_values = all.overflow_values;
+  summary.overflow_classes = all.overflow_classes;
   result.telling = all.telling;
   add_lint("rest on a discontinuity", all.discontinuous, all.elements, &result.lint);
   add_lint("overflow in the declared precision", all.overflowed, all.elements, &result.lint);
@@ -141,6 +145,8 @@ void merge(const record::ErrorSummary& part, record::ErrorSummary* into) {
   into->elements += part.elements;
   into->discontinuous += part.discontinuous;
   into->overflowed += part.overflowed;
+  into->overflow_values += part.overflow_values;
+  into->overflow_classes += part.overflow_classes;
   if (!worse) return;
   into->worst = part.worst;
   into->cell = part.cell;

@@ -34,6 +34,8 @@ struct Tally {
   double sum_squares = 0;
   double max_abs = 0, max_rel = 0, max_ulps = 0;
   int64_t elements = 0, discontinuous = 0, overflowed = 0, failures = 0;
+  // Elements that are right only by a value or a class that overflow gives.
+  int64_t overflow_values = 0, overflow_classes = 0;
   int64_t telling = 0;  // elements at which a zero would fail
   int64_t worst = -1;   // index of the worst element; -1: every z is 0
   double worst_z = 0, worst_got = 0, worst_want = 0, worst_bound = 0, worst_ulps = 0;

@@ -22,6 +22,14 @@ double tiled_product(const graph::Graph& graph, const graph::Node& node) {
 
 }  // namespace
 
+double tile_work(const graph::Graph& graph) {
+  double work = 0;
+  for (const graph::Node& node : graph.nodes) {
+    if (node.op == graph::Op::MatMul) work += tiled_product(graph, node);
+  }
+  return work;
+}
+
 double nested_tile_work(const graph::Graph& graph) {
   // Work of the products that a node depends on: directly, and through an exponential. Below an
   // exponential they stay in registers.

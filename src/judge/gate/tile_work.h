@@ -11,4 +11,8 @@ namespace kw::gate {
 /// uses the exponential of another.
 double nested_tile_work(const graph::Graph& graph);
 
+/// Returns the lane instructions of all products if every block computes a whole tile, even where
+/// the matrices of a batch are small.
+double tile_work(const graph::Graph& graph);
+
 }  // namespace kw::gate

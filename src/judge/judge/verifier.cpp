@@ -121,9 +121,11 @@ void Verifier::await_truths() {
 Result<verification::VerifyReport> Verifier::gate(timing::Lane& lane,
                                                   const record::Candidate& candidate) {
   await_truths();
+  // A screening: the winner is judged in full when it is certified.
+  verification::VerifyRequest request = context_.verify_request(candidate);
+  request.budget_seconds = 0;
   verification::VerifyReport judged = KW_TRY(verification::verify_module(
-      candidate.text, context_.searched, context_.verify_request(candidate), lane.tools.verify, {},
-      &lane.pools));
+      candidate.text, context_.searched, request, lane.tools.verify, {}, &lane.pools));
   KW_TRY(context_.run.judged(candidate.id, to_json(judged)));
   if (record::passed(judged.gate.verdict)) return judged;
   const std::lock_guard lock(context_.mutex);

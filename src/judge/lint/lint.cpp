@@ -43,7 +43,8 @@ constexpr Rule kRules[] = {
     {{"axis-variation", "outputs vary along each of their dims"}, axis_variation},
     {{"input-impact", "every input matters, and every weight (init-impact)"}, input_impact},
     {{"inactive-op", "every op that can choose or change does so"}, inactive_ops},
-    {{"discontinuity", "few elements rest on discontinuities or overflow"}, discontinuities},
+    {{"discontinuity", "few elements rest on discontinuities"}, discontinuities},
+    {{"overflow", "few elements overflow the declared precision, in any family"}, overflow},
     {{"saturated-output", "outputs do not lie at the ends of a tanh, erf or sigmoid"},
      saturated_output},
     {{"idle-work", "no product is taken of zeros nearly throughout"}, idle_work},
@@ -110,6 +111,7 @@ Result<std::vector<LintCase>> draw(const task::Task& task, ports::Oracle& oracle
       continue;
     }
     LintCase at{shape.dims, std::move(shape.graph), shape.benchmark, {}};
+    at.first = cases.empty();
     for (int s = 0; s < options.seeds; ++s) {
       Sample sample;
       sample.seed = gate::derive_seed(options.seed, static_cast<uint64_t>(s));

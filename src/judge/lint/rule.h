@@ -27,6 +27,7 @@ struct LintCase {
   bool benchmark = false;
   std::vector<Sample> samples;
   std::string drawn = "ordinary inputs";  // describes the samples, for messages
+  bool first = false;                     // the first shape of the task
 };
 
 struct LintContext {
@@ -47,6 +48,7 @@ Status constant_output(LintContext& context, const LintCase& at, Findings* out);
 Status input_impact(LintContext& context, const LintCase& at, Findings* out);
 Status inactive_ops(LintContext& context, const LintCase& at, Findings* out);
 Status discontinuities(LintContext& context, const LintCase& at, Findings* out);
+Status overflow(LintContext& context, const LintCase& at, Findings* out);
 Status saturated_output(LintContext& context, const LintCase& at, Findings* out);
 Status idle_work(LintContext& context, const LintCase& at, Findings* out);
 Status constant_init(LintContext& context, const LintCase& at, Findings* out);

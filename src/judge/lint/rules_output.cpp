@@ -9,7 +9,9 @@
 #include <cmath>
 #include <limits>
 
+#include "gate/families.h"
 #include "gate/metric.h"
+#include "gate/pool.h"
 #include "lint/rule.h"
 #include "ports/bound.h"
 #include "tensor/convert.h"
@@ -238,12 +240,11 @@ Status saturated_output(LintContext&, const LintCase& at, Findings* out) {
 Status discontinuities(LintContext&, const LintCase& at, Findings* out) {
   const double limit = ports::bound_constants().max_share;
   for (size_t i = 0; i < outputs_of(at); ++i) {
-    double elements = 0, jumping = 0, overflowing = 0;
+    double elements = 0, jumping = 0;
     for (const Sample& sample : at.samples) {
       const ports::Truth& truth = sample.truths[i];
       elements += static_cast<double>(truth.value.size());
       for (const float jump : truth.jump) jumping += jump > 0 ? 1 : 0;
-      for (const uint8_t over : truth.may_overflow) overflowing += over != 0 ? 1 : 0;
     }
     if (elements == 0) continue;
     if (jumping > limit * elements) {
@@ -252,12 +253,51 @@ Status discontinuities(LintContext&, const LintCase& at, Findings* out) {
                          percent(jumping / elements), name_of(at, i)),
              at, out);
     }
-    if (overflowing > limit * elements) {
-      report("discontinuity", Severity::Error, name_of(at, i),
-             fmt::format("{} of '{}' overflows in the declared precision where the truth does not",
-                         percent(overflowing / elements), name_of(at, i)),
-             at, out);
-    }
+  }
+  return Done{};
+}
+
+namespace {
+
+/// Returns the share of the elements that overflow decides, or whose value is beyond the type.
+double overflowing_share(const ports::Truth& truth) {
+  if (!tensor::is_float(truth.dtype) || truth.value.empty()) return 0;
+  const double limit = ports::largest_finite(truth.dtype);
+  double found = 0;
+  for (size_t at = 0; at < truth.value.size(); ++at) {
+    const bool decided = !truth.may_overflow.empty() && truth.may_overflow[at] != 0;
+    const double size = std::fabs(truth.value[at]);
+    found += decided || (size > limit && size < INFINITY) ? 1 : 0;
+  }
+  return found / static_cast<double>(truth.value.size());
+}
+
+void report_overflow(const std::string& family, const ports::Truth& truth, const LintCase& at,
+                     Findings* out) {
+  const double limit = ports::bound_constants().max_share, share = overflowing_share(truth);
+  if (share <= limit) return;
+  const bool obligatory = gate::is_obligatory(family);
+  const auto kind = obligatory ? Severity::Error : Severity::Warning;
+  report("overflow", kind, fmt::format("{} ({})", truth.name, family),
+         fmt::format("{} of '{}' leaves the range of its declared precision for inputs of family "
+                     "'{}': compute it in a wider type, or limit the inputs",
+                     percent(share), truth.name, family),
+         at, out);
+}
+
+}  // namespace
+
+// Where results overflow, many values are right, so such elements say little about a kernel. One
+// draw per family at the first shape.
+Status overflow(LintContext& context, const LintCase& at, Findings* out) {
+  if (at.samples.empty() || !at.first) return Done{};
+  for (const std::string& family : gate::families_for(context.task)) {
+    if (family == "special") continue;  // its infinities are meant to overflow
+    const std::vector<tensor::HostTensor> inputs =
+        KW_TRY(gate::draw_inputs(context.task, at.graph, at.dims, family, at.samples[0].seed));
+    const std::vector<ports::Truth> truths =
+        KW_TRY(context.oracle.truth(at.graph, inputs, context.truth));
+    for (const ports::Truth& truth : truths) report_overflow(family, truth, at, out);
   }
   return Done{};
 }

@@ -48,19 +48,31 @@ std::string wrong_text(const record::Wrong& verdict, const Style& style) {
          row("again", verdict.repro);
 }
 
+std::string batch_text(const record::BatchInvariance& batch) {
+  if (!batch.holds) return batch.why.empty() ? "not checked" : batch.why;
+  if (!*batch.holds) return "no: " + batch.why;
+  return fmt::format("yes: along {}, the same bits in {} other batches", join(batch.dims, ", "),
+                     batch.batches);
+}
+
 std::string passed_text(const record::Passed& verdict, const Style& style) {
   std::string text = row("cells", fmt::format("{} right", verdict.cells));
   text += error_text(verdict.summary, style);
   if (verdict.deterministic)
     text += row("deterministic", *verdict.deterministic ? "yes: the same bits in other runs"
                                                         : "no: other bits in other runs");
+  text += row("batch invariant", batch_text(verdict.batch));
+  if (!verdict.sum_order.empty()) text += row("order of sum", verdict.sum_order);
+  for (const std::string& missing : verdict.incomplete)
+    text += row(&missing == &verdict.incomplete.front() ? "incomplete" : "", printable(missing));
   return text;
 }
 
 }  // namespace
 
 std::string verdict_heading(const record::Verdict& verdict, const Style& style) {
-  if (std::holds_alternative<record::Passed>(verdict)) return paint(style, Paint::Good, "PASSED");
+  if (const auto* passed = std::get_if<record::Passed>(&verdict))
+    return paint(style, Paint::Good, passed->below.empty() ? "PASSED" : "PASSED " + passed->below);
   if (std::holds_alternative<record::Unknown>(verdict))
     return paint(style, Paint::Warning, "UNKNOWN");
   if (const auto* rejected = std::get_if<record::Rejected>(&verdict))
@@ -84,6 +96,13 @@ std::string error_text(const record::ErrorSummary& summary, const Style&) {
                           short_number(summary.max_abs), short_number(summary.max_rel),
                           short_number(summary.max_ulps),
                           with_commas(static_cast<uint64_t>(summary.elements))));
+  if (summary.overflowed > 0) {
+    text += row("overflow",
+                fmt::format("{} elements; right by what overflow gives: {} numbers, {} inf or NaN",
+                            with_commas(static_cast<uint64_t>(summary.overflowed)),
+                            with_commas(static_cast<uint64_t>(summary.overflow_values)),
+                            with_commas(static_cast<uint64_t>(summary.overflow_classes))));
+  }
   return text;
 }
 

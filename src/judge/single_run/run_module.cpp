@@ -43,7 +43,8 @@ Status check_fits(const RunReport& report) {
 ports::RunOptions run_options(const RunRequest& request) {
   return ports::RunOptions{.check_order = request.check_order,
                            .threads = request.threads,
-                           .timeout_seconds = request.timeout_seconds};
+                           .timeout_seconds = request.timeout_seconds,
+                           .misalign_bytes = 1};  // every buffer at its minimum alignment
 }
 
 void collect_outputs(RunReport* report) {
@@ -65,6 +66,7 @@ Status count(ports::Device& device, ports::ImageId image,
              RunReport* report) {
   ports::RunOptions options = run_options(request);
   options.counters = true;
+  options.misalign_bytes = 0;  // memory transactions as for buffers of their own
   options.check_order = false;
   ports::RunOutcome counted = KW_TRY(device.run(image, report->program, inputs, options));
   report->counters = std::move(counted.counters);
@@ -145,6 +147,23 @@ std::vector<kernel::KernelInfo> kernel_infos(const ports::Compiled& compiled) {
   return infos;
 }
 
+namespace {
+
+// NaN in an output may come from the user's file, and need not be an error of the kernel.
+void note_special_values(const binding::NamedTensors& files, const binding::InputSources& sources,
+                         RunReport* report) {
+  for (const auto& [name, tensor] : files) {
+    const binding::TensorSummary summary = binding::summarise(name, tensor);
+    if (summary.nans == 0 && summary.infinities == 0) continue;
+    report->notes.push_back(
+        fmt::format("input {} holds {} NaN and {} infinities among {} values ({}): outputs that "
+                    "depend on them may hold NaN or infinities too",
+                    name, summary.nans, summary.infinities, summary.values, sources.at(name).file));
+  }
+}
+
+}  // namespace
+
 Result<RunReport> run_module(const kernel::Module& module, const RunRequest& request,
                              ports::Compiler& compiler, ports::Device& device,
                              const Progress& progress) {
@@ -156,6 +175,7 @@ Result<RunReport> run_module(const kernel::Module& module, const RunRequest& req
   const bool compiled = KW_TRY(prepare(module, request, compiler, files, progress, &report));
   KW_TRY(os::check_interrupted());
   if (!compiled) return report;
+  note_special_values(files, request.inputs, &report);
   report.program =
       KW_TRY(in_module(module, kernel::instantiate(module, report.bindings, report.selection,
                                                    kernel_infos(*report.compiled))));

@@ -29,7 +29,8 @@ CandidateRow candidate_row(const Run& run, const record::Candidate& candidate, i
                       .reason = verdict["reason"].as_string(),
                       .microseconds = measured_us(run.timing(candidate.id)),
                       .estimate_us = number(run.profile(candidate.id)["estimate"]["us"]),
-                      .when = candidate.when};
+                      .when = candidate.when,
+                      .judge = judge_version(verdict)};
 }
 
 void keep_less(const std::optional<double>& value, std::optional<double>* least) {
@@ -104,6 +105,10 @@ RunSummary summarize(const std::string& folder) {
   }
   count(summary.candidates, &row);
   return summary;
+}
+
+int64_t judge_version(const Json& verdict) {
+  return verdict["judge"].is_number() ? verdict["judge"].as_int() : 1;
 }
 
 std::optional<double> measured_us(const Json& timing) {

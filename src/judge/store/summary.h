@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "record/verdict.h"
 #include "store/index.h"
 
 namespace kw::store {
@@ -20,6 +21,9 @@ struct CandidateRow {
   std::optional<double> microseconds;  // measured
   std::optional<double> estimate_us;   // from counters; never a measurement
   double when = 0;
+  int64_t judge = record::kJudgeVersion;  // the version of the judge that gave the verdict
+
+  bool has_old_verdict() const { return !verdict.empty() && judge < record::kJudgeVersion; }
 };
 
 struct RunSummary {
@@ -29,6 +33,8 @@ struct RunSummary {
 
 /// Reads the whole folder. A folder that cannot be read gives a row that says so.
 RunSummary summarize(const std::string& folder);
+/// The version of the judge that gave a stored verdict. Verdicts before version 2 do not name it.
+int64_t judge_version(const Json& verdict);
 /// The best measurement in a timing.json, in microseconds.
 std::optional<double> measured_us(const Json& timing);
 /// Changes when the run changes: sizes and times of the two files that every change writes last.

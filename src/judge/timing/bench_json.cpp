@@ -47,6 +47,7 @@ void fields(auto& v, BenchSeconds& s) {
 Json to_json(const BenchReport& report) {
   JsonWriter v;
   v("verdict", report.verdict)("gate", report.gate)("trust", report.gate.trust);
+  v("certifies", report.gate.certifies());
   v("dims", report.dims)("quick", report.quick)("replay_seeded", report.replay_seeded);
   v("certified", !report.quick && !report.replay_seeded && report.workers >= 3);
   v("deterministic", report.deterministic)("work", report.work);

@@ -42,6 +42,12 @@ Op pairwise(Op op) {
 
 void raise(double& most, double value) { most = value > most ? value : most; }
 
+double finite_sum(const double* x, int count) {
+  double sum = 0;
+  for (int k = 0; k < count; ++k) sum += std::fabs(x[k]) <= kLargest ? x[k] : 0;
+  return sum;
+}
+
 void sum_run(const Folding& f, const VectorLanes& x, int first, int count, size_t s,
              Accumulators& state) {
   const ChunkLoops& loops = chunk_loops();
@@ -52,6 +58,7 @@ void sum_run(const Folding& f, const VectorLanes& x, int first, int count, size_
   state.t[s] += loops.sum(x.t + first, count);
   if (f.mode != Mode::Truth) return;
   state.size[s] += loops.sum_magnitudes(x.t + first, count);
+  if (f.nets) state.net[s] += finite_sum(x.t + first, count);
   if (f.in.a) state.a[s] += loops.sum(x.a + first, count);
   if (f.in.h) state.h[s] += loops.sum_squares(x.h + first, count);
 }
@@ -145,6 +152,8 @@ void sum_rows(const Folding& f, const VectorLanes& x, int rows, Accumulators& st
     loops.add_columns(x.t + at, w, state.t.data());
     if (f.mode != Mode::Truth) continue;
     loops.add_column_magnitudes(x.t + at, w, state.size.data());
+    for (int k = 0; f.nets && k < w; ++k)
+      state.net[static_cast<size_t>(k)] += finite_sum(x.t + at + k, 1);
     if (f.in.a) loops.add_columns(x.a + at, w, state.a.data());
     if (f.in.h) loops.add_column_squares(x.h + at, w, state.h.data());
   }
@@ -188,7 +197,8 @@ Accumulators::Accumulators(int w) : width(w) {
   const auto n = static_cast<size_t>(w);
   i.resize(n);
   f.resize(n);
-  for (auto* v : {&t, &a, &h, &size, &small, &down_a, &down_h, &lo, &hi, &certain}) v->resize(n);
+  for (auto* v : {&t, &a, &h, &size, &small, &down_a, &down_h, &lo, &hi, &certain, &net})
+    v->resize(n);
 }
 
 void start(const Folding& f, Accumulators& state) {
@@ -204,6 +214,7 @@ void start(const Folding& f, Accumulators& state) {
        {&state.a, &state.h, &state.down_a, &state.down_h, &state.lo, &state.hi, &state.certain})
     fill(*v, first);
   fill(state.size, product ? 1.0 : 0.0);
+  fill(state.net, 0.0);
   fill(state.small, 1.0);
   state.count = 0;
   state.jumps = false;
@@ -249,6 +260,7 @@ void merge(const Folding& f, const Accumulators& later, Accumulators& state) {
       state.a[s] += later.a[s];
       state.h[s] += later.h[s];
       state.size[s] += later.size[s];
+      state.net[s] += later.net[s];
     } else if (f.op == Op::Prod) {
       state.f[s] *= later.f[s];
       multiply({later.t[s], later.a[s], later.h[s], later.size[s], later.small[s]}, s, state);

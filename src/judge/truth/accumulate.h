@@ -26,6 +26,7 @@ struct Accumulators {
   // Sums: the sum of all elements' jumps. Max and Min: the largest upper and lower end of elements
   // that jump, and the largest element that does not jump.
   std::vector<double> lo, hi, certain;
+  std::vector<double> net;  // sums that may overflow: the sum of the finite terms
   bool jumps = false;
 };
 
@@ -35,6 +36,7 @@ struct Folding {
   tensor::DType dtype = tensor::DType::Fp32;
   Tracks in;
   Mode mode = Mode::Truth;
+  bool nets = false;  // whether `net` is needed
 };
 
 void start(const Folding& folding, Accumulators& state);

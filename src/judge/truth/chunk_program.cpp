@@ -141,6 +141,8 @@ class Emitter {
     spec.tracks = facts.tracks;
     spec.mode = s_.mode;
     spec.findings = &s_.findings;
+    spec.node = node;
+    spec.range = range_of(n.dtype, false, nullptr, node);
     if (is_integer(n.dtype)) return spec;
     spec.rounding = rounding_of(n.dtype, s_.flush);
     spec.errors = op_errors(n.op);
@@ -149,6 +151,9 @@ class Emitter {
     const bool rounds =
         n.op == Op::Cast ? narrows : !graph::op_info(n.op).exact && n.op != Op::FloorDiv;
     if (!rounds) spec.rounding.half_unit = spec.rounding.half_tiny = 0;
+    const bool from_integer = n.op == Op::Cast && is_integer(spec.from);
+    spec.range =
+        range_of(n.dtype, rounds || from_integer || n.op == Op::FloorDiv, s_.overflow, node);
     return spec;
   }
 
@@ -192,6 +197,18 @@ class Emitter {
 };
 
 }  // namespace
+
+NodeRange Sources::range_of(NodeId node) const {
+  NodeRange range = truth::range_of(graph[node].dtype, true, overflow, node);
+  if (graph[node].op != Op::Sum) return range;
+  range.mean = std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& reader) {
+    if (reader.op != Op::Div || reader.inputs[0] != node) return false;
+    NodeId divisor = reader.inputs[1];
+    while (graph[divisor].op == Op::Expand) divisor = graph[divisor].inputs[0];
+    return graph[divisor].op == Op::Constant;
+  });
+  return range;
+}
 
 TruthProgram make_program(const Sources& sources, NodeId node, const std::vector<int>& order,
                           bool fresh) {

@@ -22,6 +22,10 @@ struct Sources {
   Mode mode = Mode::Truth;
   bool flush = false;
   Findings& findings;
+  const OverflowCase* overflow = nullptr;  // null: nothing overflows
+
+  /// Of a node that rounds.
+  NodeRange range_of(graph::NodeId node) const;
 };
 
 struct Instruction {

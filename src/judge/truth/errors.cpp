@@ -47,6 +47,11 @@ Rounding rounding_of(DType type, bool flush) {
   return r;
 }
 
+Rounding without_limits(Rounding rounding) {
+  rounding.limit = rounding.half_limit = infinity();
+  return rounding;
+}
+
 TrackedValue sum_errors(const Rounding& rounding, int64_t count, const Summed& sum) {
   const double n = static_cast<double>(count);
   return sum_result(sum, n, ports::chain_units(n), rounding);

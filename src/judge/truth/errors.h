@@ -15,6 +15,9 @@ const OpErrors& op_errors(graph::Op op);
 
 Rounding rounding_of(tensor::DType type, bool flush);
 
+/// The same without limits: nothing overflows.
+Rounding without_limits(Rounding rounding);
+
 /// Returns a sum of `count` terms with its errors.
 TrackedValue sum_errors(const Rounding& rounding, int64_t count, const Summed& sum);
 

@@ -32,7 +32,7 @@ std::string node_text(const Node& node, NodeId id, const Extents& shape) {
 }  // namespace
 
 Run::Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
-         const ports::TruthOptions& options, Mode mode)
+         const ports::TruthOptions& options, Mode mode, const OverflowCase* overflow)
     : graph_(graph),
       inputs_(inputs),
       options_(options),
@@ -41,7 +41,9 @@ Run::Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& input
       facts_(gather_facts(graph, mode, options.allow_tf32)),
       plan_(make_plan(graph, facts_)),
       values_(graph.nodes.size()),
-      held_(graph.nodes.size(), 0) {}
+      held_(graph.nodes.size(), 0),
+      findings_(graph.nodes.size()),
+      overflow_(overflow) {}
 
 int thread_count(const ports::TruthOptions& options) {
   if (options.threads > 0) return options.threads;
@@ -49,7 +51,7 @@ int thread_count(const ports::TruthOptions& options) {
 }
 
 Sources Run::sources() {
-  return {graph_, facts_, plan_, inputs_, values_, mode_, options_.flush, findings_};
+  return {graph_, facts_, plan_, inputs_, values_, mode_, options_.flush, findings_, overflow_};
 }
 
 Workers Run::workers_for(int64_t elements) const {

@@ -13,8 +13,9 @@ int thread_count(const ports::TruthOptions& options);
 
 class Run {
  public:
+  /// `overflow` says which results become infinite; null: none. It must outlive the run.
   Run(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
-      const ports::TruthOptions& options, Mode mode);
+      const ports::TruthOptions& options, Mode mode, const OverflowCase* overflow = nullptr);
 
   Status compute();
 
@@ -25,7 +26,7 @@ class Run {
   Result<Tensor> copy(graph::NodeId node);
   /// Keeps a node until the end, like an output. Call it before compute().
   void keep(graph::NodeId node);
-  bool out_of_range() const { return findings_.out_of_range; }
+  const Findings& findings() const { return findings_; }
   int threads() const { return threads_; }
   /// Returns whether some op sums half rounding errors, which may all have the same sign.
   bool sums_half_errors() const { return truth::sums_half_errors(graph_, facts_); }
@@ -51,6 +52,7 @@ class Run {
   std::vector<uint64_t> held_;  // bytes per node
   uint64_t held_bytes_ = 0;
   Findings findings_;
+  const OverflowCase* overflow_;
 };
 
 /// Copies a program's result to the positions of a view.

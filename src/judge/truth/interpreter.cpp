@@ -1,9 +1,10 @@
 #include "truth/interpreter.h"
 
-#include <cmath>
-
+#include "tensor/convert.h"
 #include "truth/graph_pass.h"
 #include "truth/output.h"
+#include "truth/overflow.h"
+#include "truth/wide_run.h"
 
 namespace kw::truth {
 
@@ -11,26 +12,80 @@ using ports::Truth;
 using ports::TruthOptions;
 using tensor::HostTensor;
 
+namespace {
+
+/// One computation of a graph.
+struct Inputs {
+  const graph::Graph& graph;
+  const std::vector<HostTensor>& inputs;
+  const TruthOptions& options;
+  const std::vector<ScoreSource> scores;
+};
+
+Status compute(Run& run, const Inputs& from) {
+  for (const ScoreSource& score : from.scores) {
+    if (score.node >= 0) run.keep(score.node);
+  }
+  return run.compute();
+}
+
+/// Replaces the float values of `truths` by those of a run that rounds as declared.
+void take_values(const std::vector<HostTensor>& declared, std::vector<Truth>& truths) {
+  for (size_t k = 0; k < truths.size(); ++k) {
+    if (!tensor::is_float(truths[k].dtype)) continue;
+    tensor::load_values(declared[k], 0, {truths[k].value.data(), truths[k].value.size()});
+  }
+}
+
+/// Adds the results of all ways to overflow, and of the op-by-op run.
+Status add_overflow(const Inputs& from, const std::vector<OverflowCase>& cases,
+                    const std::vector<HostTensor>& declared, std::vector<Truth>& truths) {
+  const int threads = thread_count(from.options);
+  const bool flush = from.options.flush;
+  std::vector<Truth> others;
+  for (const OverflowCase& one : cases) {
+    Run run(from.graph, from.inputs, from.options, Mode::Truth, &one);
+    KW_TRY(compute(run, from));
+    others = KW_TRY(collect_truths(run, from.graph, from.scores));
+    for (size_t k = 0; k < truths.size(); ++k) share_half_errors(truths[k], others[k]);
+    add_alternatives(others, Computed::Overflowing, flush, threads, truths);
+  }
+  // The bounds of the last case belong to the op-by-op run.
+  if (others.empty()) others = truths;
+  take_values(declared, others);
+  const Computed how = cases.empty() ? Computed::AtPoles : Computed::OpByOp;
+  add_alternatives(others, how, flush, threads, truths);
+  return Done{};
+}
+
+}  // namespace
+
 Result<std::vector<Truth>> Interpreter::truth(const graph::Graph& graph,
                                               const std::vector<HostTensor>& inputs,
                                               const TruthOptions& options) {
+  const Inputs from{graph, inputs, options, score_sources(graph)};
   Run run(graph, inputs, options, Mode::Truth);
-  const std::vector<ScoreSource> scores = score_sources(graph);
-  for (const ScoreSource& score : scores) {
-    if (score.node >= 0) run.keep(score.node);
-  }
-  KW_TRY(run.compute());
-  std::vector<Truth> truths = KW_TRY(collect_truths(run, graph, scores));
+  KW_TRY(compute(run, from));
+  std::vector<Truth> truths = KW_TRY(collect_truths(run, graph, from.scores));
   if (run.sums_half_errors()) {
     Run rounded(graph, inputs, options, Mode::HalfOnly);
     KW_TRY(rounded.compute());
     KW_TRY(widen_by_half(rounded, graph, truths));
   }
-  if (!run.out_of_range()) return truths;
+  const Findings& found = run.findings();
+  const std::vector<OverflowCase> cases = overflow_cases(graph, found);
+  if (cases.empty() && !found.unbounded) return truths;
+  widen_range(graph, inputs, options, truths);
   const std::vector<HostTensor> declared = KW_TRY(op_by_op(graph, inputs, options));
-  for (size_t k = 0; k < truths.size(); ++k)
-    mark_overflow(declared[k], thread_count(options), truths[k]);
+  KW_TRY(add_overflow(from, cases, declared, truths));
   return truths;
+}
+
+Status Interpreter::settle_poles(const graph::Graph& graph, const std::vector<HostTensor>& inputs,
+                                 const TruthOptions& options, std::vector<Truth>& truths) {
+  widen_range(graph, inputs, options, truths);
+  const std::vector<HostTensor> declared = KW_TRY(op_by_op(graph, inputs, options));
+  return add_overflow({graph, inputs, options, {}}, {}, declared, truths);
 }
 
 Result<std::vector<HostTensor>> Interpreter::op_by_op(const graph::Graph& graph,

@@ -11,6 +11,9 @@ class Interpreter final : public ports::Oracle {
   Result<std::vector<ports::Truth>> truth(const graph::Graph& graph,
                                           const std::vector<tensor::HostTensor>& inputs,
                                           const ports::TruthOptions& options) override;
+  /// Adds what the op-by-op run allows where bounds are infinite, though nothing overflows.
+  Status settle_poles(const graph::Graph& graph, const std::vector<tensor::HostTensor>& inputs,
+                      const ports::TruthOptions& options, std::vector<ports::Truth>& truths);
   Result<std::vector<tensor::HostTensor>> op_by_op(const graph::Graph& graph,
                                                    const std::vector<tensor::HostTensor>& inputs,
                                                    const ports::TruthOptions& options) override;

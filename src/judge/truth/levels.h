@@ -18,8 +18,9 @@ inline constexpr int kGemmColumns = static_cast<int>(64 / sizeof(T));
   /* + - * /, maximum and minimum of two floats; false: another op */                             \
   bool run_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count, \
                   VectorLanes& out);                                                              \
-  /* adds the op's own rounding to errors in `out` */                                             \
-  void add_rounding(const PointSpec& spec, int count, VectorLanes& out);                          \
+  /* adds the op's own rounding to errors in `out`; returns whether a value is 0 or leaves its */ \
+  /* range */                                                                                     \
+  bool add_rounding(const PointSpec& spec, int count, VectorLanes& out);                          \
   /* parts of reductions */                                                                       \
   double sum(const double* x, int count);                                                         \
   double sum_magnitudes(const double* x, int count);                                              \
@@ -50,7 +51,7 @@ KW_ORACLE_DECLARE_LEVEL(v4)
 struct ChunkLoops {
   void (*unary)(const PointSpec&, const ChunkOperand&, int, VectorLanes&);
   bool (*binary)(const PointSpec&, const ChunkOperand&, const ChunkOperand&, int, VectorLanes&);
-  void (*add_rounding)(const PointSpec&, int, VectorLanes&);
+  bool (*add_rounding)(const PointSpec&, int, VectorLanes&);
   double (*sum)(const double*, int);
   double (*sum_magnitudes)(const double*, int);
   double (*sum_squares)(const double*, int);

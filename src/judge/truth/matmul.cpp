@@ -70,7 +70,9 @@ class Product {
         node_(s.graph[node]),
         workers_(workers),
         out_(out),
-        rounding_(rounding_of(node_.dtype, s.flush)),
+        rounding_(without_limits(rounding_of(node_.dtype, s.flush))),
+        range_(s.range_of(node)),
+        id_(node),
         m_(extent(s, 0, 2)),
         n_(out.shape.back()),
         k_(extent(s, 0, 1)),
@@ -309,23 +311,44 @@ class Product {
     add_up(job.squares, panel, column, squares);
     add_up(job.tf32, panel, column, tf32);
     add_up(job.jumps, panel, column, jumps);
-    each(
-        job, panel, column, kGemmColumns<float>, [&](size_t at, int64_t k, size_t row, size_t col) {
-          const double t = out_.t[at];
-          // `size` ignores infinities; a finite part that overflows may turn them into NaN.
-          const bool unknown =
-              job.left.unbounded[row] || job.right.unbounded[col] || size[k] > rounding_.limit;
-          // Infinity times a possible zero may be NaN.
-          if (!std::isfinite(t) && !unknown && job.errors.empty() && job.squares.empty()) return;
-          const TrackedValue y = product_result({t, size[k], errors[k], squares[k]},
-                                                std::min(job.left.terms[row], job.right.terms[col]),
-                                                std::min(job.left.roots[row], job.right.roots[col]),
-                                                tf32[k], tf32_, s_.flush, unknown, rounding_);
-          if (out_.tracks.a) out_.a[at] = stored_bound(y.a);
-          if (out_.tracks.h) out_.h[at] = stored_bound(y.h);
-          if (!(y.a < kInfinity) || !(y.h < kInfinity)) s_.findings.out_of_range = true;
-          if (jumps[k] > 0) set_jump(at, jumps[k]);
-        });
+    each(job, panel, column, kGemmColumns<float>,
+         [&](size_t at, int64_t k, size_t row, size_t col) {
+           const double t = out_.t[at];
+           const bool unknown =
+               job.left.unbounded[row] || job.right.unbounded[col] || !(size[k] <= kLargest);
+           const bool far = size[k] > range_.path;
+           // Infinity times a possible zero may be NaN.
+           if (!std::isfinite(t) && !unknown && !far && job.errors.empty() && job.squares.empty())
+             return;
+           TrackedValue y = product_result({t, size[k], errors[k], squares[k]},
+                                           std::min(job.left.terms[row], job.right.terms[col]),
+                                           std::min(job.left.roots[row], job.right.roots[col]),
+                                           tf32[k], tf32_, s_.flush, unknown, rounding_);
+           if (!std::isfinite(t) && !unknown && job.errors.empty() && job.squares.empty())
+             y.a = y.h = 0;
+           const double net = far && !std::isfinite(t) ? finite_part(job, row, col) : t;
+           s_.findings.mark(id_, limit_sum(range_, sum_ends(size[k], net), y));
+           out_.t[at] = y.t;
+           if (out_.tracks.a) out_.a[at] = stored_bound(y.a);
+           if (out_.tracks.h) out_.h[at] = stored_bound(y.h);
+           if (!(y.a < kInfinity) || !(y.h < kInfinity)) s_.findings.unbounded = true;
+           if (jumps[k] > 0) set_jump(at, jumps[k]);
+         });
+  }
+
+  // The sum of the finite products of one element.
+  double finite_part(const Job& job, size_t row, size_t col) const {
+    const auto depth = static_cast<size_t>(k_);
+    constexpr auto kHigh = static_cast<size_t>(kRows);
+    constexpr auto kWide = static_cast<size_t>(kGemmColumns<double>);
+    const double* left = job.left.value.data.data() + row / kHigh * depth * kHigh + row % kHigh;
+    const double* right = job.right.value.data.data() + col / kWide * depth * kWide + col % kWide;
+    double sum = 0;
+    for (size_t k = 0; k < depth; ++k) {
+      const double product = left[k * kHigh] * right[k * kWide];
+      sum += std::fabs(product) <= kLargest ? product : 0;
+    }
+    return sum;
   }
 
   void set_jump(size_t at, double jump) {
@@ -338,6 +361,8 @@ class Product {
   const Workers& workers_;
   Tensor& out_;
   Rounding rounding_;
+  NodeRange range_;
+  NodeId id_;
   int64_t m_, n_, k_;
   bool tf32_, in_float_;
   FactorSource left_, right_;

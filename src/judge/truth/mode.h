@@ -10,7 +10,7 @@ namespace kw::truth {
 enum class Mode : uint8_t {
   Truth,     // fp64 values and their errors; nothing is rounded
   Declared,  // every node rounded to its dtype, sums in fp32: like an unfused run
-  HalfOnly   // fp64, only half types rounded: the effect of half roundings alone
+  HalfOnly   // fp64, only half types rounded, without overflow: the effect of half roundings alone
 };
 
 /// Returns whether sums of this type are computed in fp32.

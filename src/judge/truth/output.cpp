@@ -7,7 +7,6 @@
 #include "truth/output.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 
 #include "ports/bound.h"
@@ -184,6 +183,7 @@ Status widen_by_half(Run& rounded, const Graph& graph, std::vector<Truth>& truth
     in_blocks(rounded.threads(), value.count(), [&](int64_t begin, int64_t end) {
       for (auto at = static_cast<size_t>(begin); at < static_cast<size_t>(end); ++at) {
         if (!std::isfinite(truth.value[at])) continue;
+        if (!std::isfinite(value.t[at])) continue;
         // Doubled: a kernel that rounds as declared has this error at every element, and the rms of
         // its z must stay below one half.
         const double moved = 2 * std::fabs(value.t[at] - truth.value[at]);
@@ -195,25 +195,14 @@ Status widen_by_half(Run& rounded, const Graph& graph, std::vector<Truth>& truth
   return Done{};
 }
 
-void mark_overflow(const HostTensor& declared, int threads, Truth& truth) {
-  if (!tensor::is_float(truth.dtype)) return;
-  const double limit = ports::largest_finite(truth.dtype);
-  tensor::Large<uint8_t> marks(truth.value.size());
-  std::atomic<bool> any = false;
-  in_blocks(threads, static_cast<int64_t>(marks.size()), [&](int64_t begin, int64_t end) {
-    std::vector<double> values(static_cast<size_t>(end - begin));
-    tensor::load_values(declared, begin, values);
-    for (size_t k = 0; k < values.size(); ++k) {
-      const auto at = static_cast<size_t>(begin) + k;
-      const double t = truth.value[at], got = values[k];
-      const double want = std::fabs(t) > limit ? std::copysign(HUGE_VAL, t) : t;
-      const bool both_finite = std::isfinite(got) && std::isfinite(want);
-      if (both_finite || got == want || (std::isnan(got) && std::isnan(want))) continue;
-      marks[at] = 1;
-      any = true;
-    }
-  });
-  if (any) truth.may_overflow = std::move(marks);
+void share_half_errors(const Truth& truth, Truth& other) {
+  if (truth.h.empty() || !tensor::is_float(truth.dtype) || truth.exact) return;
+  other.h.resize(other.value.size());
+  for (size_t at = 0; at < other.h.size(); ++at) {
+    if (!std::isfinite(other.value[at]) || !std::isfinite(truth.h[at])) continue;
+    const float most = stored_bound(std::fabs(other.value[at]));
+    other.h[at] = std::max(other.h[at], std::min(truth.h[at], most));
+  }
 }
 
 }  // namespace kw::truth

@@ -33,8 +33,7 @@ Result<std::vector<tensor::HostTensor>> collect_declared(Run& run, const graph::
 /// graph.
 Status widen_by_half(Run& rounded, const graph::Graph& graph, std::vector<ports::Truth>& truths);
 
-/// Marks the elements at which `declared` and the rounded truth differ and at least one is not
-/// finite.
-void mark_overflow(const tensor::HostTensor& declared, int threads, ports::Truth& truth);
+/// Widens h of `other`, the same output computed with overflow, like that of `truth`.
+void share_half_errors(const ports::Truth& truth, ports::Truth& other);
 
 }  // namespace kw::truth

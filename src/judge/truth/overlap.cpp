@@ -38,7 +38,9 @@ class Overlap {
         node_(s.graph[node]),
         workers_(workers),
         out_(out),
-        rounding_(rounding_of(node_.dtype, s.flush)),
+        rounding_(without_limits(rounding_of(node_.dtype, s.flush))),
+        range_(s.range_of(node)),
+        id_(node),
         narrow_(sums_in_float(s.mode, node_.dtype)),
         layout_(fold_layout(node_, s.facts[static_cast<size_t>(node_.inputs[0])].shape)),
         program_(make_program(s, node_.inputs[0], layout_.order, false)) {
@@ -184,13 +186,17 @@ class Overlap {
       out_.t[at] = stored_value(s_.mode, node_.dtype, t);
     }
     if (!sums.size.empty()) {
-      const TrackedValue e =
-          sum_errors(rounding_, terms,
-                     {sums.t[from], sums.size[from], sums.a.empty() ? 0 : sums.a[from],
-                      sums.squares.empty() ? 0 : sums.squares[from]});
+      TrackedValue e = sum_errors(rounding_, terms,
+                                  {sums.t[from], sums.size[from], sums.a.empty() ? 0 : sums.a[from],
+                                   sums.squares.empty() ? 0 : sums.squares[from]});
+      // With an infinite term, the finite ones may all have one sign.
+      const double size = sums.size[from], net = std::isfinite(e.t) ? e.t : 0;
+      const SumEnds ends = std::isfinite(e.t) ? sum_ends(size, net) : SumEnds{size, size};
+      s_.findings.mark(id_, limit_sum(range_, ends, e));
+      out_.t[at] = e.t;
       if (out_.tracks.a) out_.a[at] = stored_bound(e.a);
       if (out_.tracks.h) out_.h[at] = stored_bound(e.h);
-      if (!(e.a < kInfinity && e.h < kInfinity)) s_.findings.out_of_range = true;
+      if (!(e.a < kInfinity && e.h < kInfinity)) s_.findings.unbounded = true;
     }
     if (!sums.jumps || !(sums.lo[from] > 0 || sums.hi[from] > 0)) return;
     out_.make_jumps();
@@ -203,6 +209,8 @@ class Overlap {
   const Workers& workers_;
   Tensor& out_;
   Rounding rounding_;
+  NodeRange range_;
+  NodeId id_;
   bool narrow_;  // declared precision: sums in fp32
   FoldLayout layout_;
   TruthProgram program_;

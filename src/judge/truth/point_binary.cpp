@@ -39,8 +39,7 @@ void quotients(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand&
   const double* tx = x.lanes->t;
   const double* tz = z.lanes->t;
   for (int k = 0; k < count; ++k) out.t[k] = tx[k] / tz[k];
-  const auto add = [&](const double* ex, const double* ez, double factor, double overflow,
-                       double* e) {
+  const auto add = [&](const double* ex, const double* ez, double factor, double* e) {
     if (spec.same) {
       for (int k = 0; k < count; ++k) e[k] = ratio_error(tz[k], ex[k], factor);
       return;
@@ -53,12 +52,11 @@ void quotients(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand&
     if (rough == 0) return;
     for (int k = 0; k < count; ++k) {
       if (is_rough_divisor(tz[k], ez[k]))
-        e[k] = worst_quotient(tx[k], factor * ex[k], tz[k], factor * ez[k], out.t[k], overflow) /
-               factor;
+        e[k] = worst_quotient(tx[k], factor * ex[k], tz[k], factor * ez[k], out.t[k]) / factor;
     }
   };
-  if (spec.tracks.a) add(a_of(x), a_of(z), kPathFactor, kPathOverflow, out.a);
-  if (spec.tracks.h) add(h_of(x), h_of(z), 1, kHalfOverflow, out.h);
+  if (spec.tracks.a) add(a_of(x), a_of(z), kPathFactor, out.a);
+  if (spec.tracks.h) add(h_of(x), h_of(z), 1, out.h);
 }
 
 // Of the negated values for Minimum and Fmin.

@@ -160,7 +160,7 @@ void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int co
     const Jump j = carry_one(spec, in, k, out);
     out.lo[k] = j.lo * scale;
     out.hi[k] = j.hi * scale;
-    if (out.lo[k] == kInfinity || out.hi[k] == kInfinity) spec.findings->out_of_range = true;
+    if (out.lo[k] == kInfinity || out.hi[k] == kInfinity) spec.findings->unbounded = true;
   }
 }
 

@@ -70,7 +70,7 @@ void floor_divisions(const PointSpec& spec, const ChunkOperand& x, const ChunkOp
     if (ex == 0 && ez == 0 && (!std::isfinite(y) || std::fmod(tx, tz) == 0)) continue;
     // The divisor may be zero, or the quotient is not finite.
     if (ez >= std::fabs(tz) || !std::isfinite(y) || ex == kInfinity) {
-      spec.findings->out_of_range = true;
+      spec.findings->unbounded = true;
       add_jump(kAnywhere, k, count, out);
       continue;
     }
@@ -151,14 +151,13 @@ void by_trying(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand&
     const double y = out.t[k] = apply(op, tx, tz);
     const bool turns = op == Op::Atan2 && may_turn(tx, tz, reach_of(x, k), reach_of(z, k));
     if (turns) add_jump(may_be(-M_PI, M_PI, y), k, count, out);
-    const auto error = [&](double ex, double ez, double overflow) {
+    const auto error = [&](double ex, double ez) {
       const auto value = [op](double v, double w) { return apply(op, v, w); };
-      return turns ? 0.0 : tried_error(value, tx, tz, y, ex, ez, overflow);
+      return turns ? 0.0 : tried_error(value, tx, tz, y, ex, ez);
     };
     if (spec.tracks.a)
-      out.a[k] =
-          error(kPathFactor * a_of(x)[k], kPathFactor * a_of(z)[k], kPathOverflow) / kPathFactor;
-    if (spec.tracks.h) out.h[k] = error(h_of(x)[k], h_of(z)[k], kHalfOverflow);
+      out.a[k] = error(kPathFactor * a_of(x)[k], kPathFactor * a_of(z)[k]) / kPathFactor;
+    if (spec.tracks.h) out.h[k] = error(h_of(x)[k], h_of(z)[k]);
   }
 }
 

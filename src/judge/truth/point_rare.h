@@ -29,6 +29,13 @@ void integer_point(const PointSpec& spec, std::span<const ChunkOperand> in, int 
 /// Where.
 void choose(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
 
+/// Reports results beyond the range of their type, and applies the limits of this run.
+void limit_range(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+                 VectorLanes& out);
+/// Gives a result that underflowed to zero the least error: the real value is not zero.
+void doubt_zeros(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+                 VectorLanes& out);
+
 /// Widens lo and hi of the result to include the results at the operands' jumps.
 void carry_jumps(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
                  VectorLanes& out);

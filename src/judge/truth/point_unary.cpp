@@ -21,8 +21,8 @@ void try_ends(const PointSpec& spec, const ChunkOperand& x, int k, VectorLanes& 
   const double v = x.lanes->t[k], y = out.t[k];
   const double own = spec.errors.argument * spec.rounding.unit;
   const double e = kPathFactor * argument_error(v, a_of(x)[k], own);
-  if (spec.tracks.a) out.a[k] = error_between(between, f, v, y, e, kPathOverflow) / kPathFactor;
-  if (spec.tracks.h) out.h[k] = error_between(between, f, v, y, h_of(x)[k], kHalfOverflow);
+  if (spec.tracks.a) out.a[k] = error_between(between, f, v, y, e) / kPathFactor;
+  if (spec.tracks.h) out.h[k] = error_between(between, f, v, y, h_of(x)[k]);
 }
 
 /// `slope` returns |f'(x)| from x and y.
@@ -76,23 +76,28 @@ void run_unary(const PointSpec& spec, const ChunkOperand& in, int count, VectorL
   }
 }
 
-void add_rounding(const PointSpec& spec, int count, VectorLanes& out) {
-  const Rounding r = spec.rounding;
+bool add_rounding(const PointSpec& spec, int count, VectorLanes& out) {
+  Rounding r = spec.rounding;
+  const double path = spec.range.path, half = spec.range.half;
+  r.limit = r.half_limit = infinity();  // limits are applied afterwards
   const OpErrors own = spec.errors;
-  int far = 0;
+  int unbounded = 0, beyond = 0;
   if (spec.tracks.a) {
     for (int k = 0; k < count; ++k) {
+      beyond |= fabs(out.t[k]) + kPathFactor * out.a[k] > path;
       const double e = out.a[k] = with_path_rounding(out.t[k], out.a[k], r, own);
-      far |= !(e <= kLargest);
+      unbounded |= !(e <= kLargest);
     }
   }
   if (spec.tracks.h) {
     for (int k = 0; k < count; ++k) {
+      beyond |= fabs(out.t[k]) + out.h[k] > half;
       const double e = out.h[k] = with_half_rounding(out.t[k], out.h[k], r);
-      far |= !(e <= kLargest);
+      unbounded |= !(e <= kLargest);
     }
   }
-  if (far != 0) spec.findings->out_of_range = true;
+  if (unbounded != 0) spec.findings->unbounded = true;
+  return beyond != 0;
 }
 
 }  // namespace kw::truth::KW_SIMD_LEVEL

@@ -106,7 +106,10 @@ void run_point(const PointSpec& spec, std::span<const ChunkOperand> in, int coun
   } else {
     float_result(spec, in, count, out);
     if (spec.mode != Mode::Truth) return round_result(spec, count, out);
-    if (spec.tracks.a || spec.tracks.h) chunk_loops().add_rounding(spec, count, out);
+    if (spec.tracks.a || spec.tracks.h) {
+      if (chunk_loops().add_rounding(spec, count, out)) limit_range(spec, in, count, out);
+      doubt_zeros(spec, in, count, out);
+    }
   }
   if (any_jumps(in)) carry_jumps(spec, in, count, out);
 }

@@ -2,21 +2,15 @@
 // rounding. docs/error-bound.md has the rules.
 #pragma once
 
-#include <atomic>
 #include <span>
 
 #include "graph/graph_op.h"
 #include "truth/errors.h"
 #include "truth/mode.h"
+#include "truth/range.h"
 #include "truth/values.h"
 
 namespace kw::truth {
-
-/// Flags set while chunks are computed; shared by all threads.
-struct Findings {
-  std::atomic<bool> out_of_range = false;     // a value or bound left the declared range
-  std::atomic<bool> divides_by_zero = false;  // an integer was divided by zero
-};
 
 /// The constant properties of one op.
 struct PointSpec {
@@ -28,6 +22,8 @@ struct PointSpec {
   OpErrors errors;
   Mode mode = Mode::Truth;
   bool same = false;  // both operands are the same value
+  int node = 0;       // index for `findings`
+  NodeRange range;
   Findings* findings = nullptr;
 };
 

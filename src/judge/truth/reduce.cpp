@@ -29,8 +29,10 @@ class Reduction {
     const NodeId in = node_.inputs[0];
     layout_ = reduce_layout(node_, s.facts[static_cast<size_t>(in)].shape);
     program_ = make_program(s, in, layout_.order, false);
-    folding_ = {node_.op, node_.dtype, program_.tracks, s.mode};
-    rounding_ = rounding_of(node_.dtype, s.flush);
+    folding_ = {node_.op, node_.dtype, program_.tracks, s.mode, s.overflow != nullptr};
+    rounding_ = without_limits(rounding_of(node_.dtype, s.flush));
+    range_ = s.range_of(node);
+    id_ = node;
     for (int w = 0; w < workers.threads; ++w) evaluators_.emplace_back(program_);
   }
 
@@ -148,6 +150,7 @@ class Reduction {
   void write_choice(const Accumulators& state, size_t at, size_t s);
   void round_result(const Accumulators& state, size_t at, size_t s);
   void set_errors(size_t at, double a, double h);
+  void note_range(uint8_t beyond, double size, TrackedValue& y);
   void set_jumps(const Accumulators& state, size_t at, size_t s);
 
   TruthRunner& evaluator(int worker) { return evaluators_[static_cast<size_t>(worker)]; }
@@ -160,6 +163,8 @@ class Reduction {
   TruthProgram program_;
   Folding folding_;
   Rounding rounding_;
+  NodeRange range_;
+  NodeId id_ = -1;
   std::vector<TruthRunner> evaluators_;
   int64_t width_ = 1, blocks_ = 1;
 };
@@ -167,7 +172,7 @@ class Reduction {
 void Reduction::set_errors(size_t at, double a, double h) {
   if (out_.tracks.a) out_.a[at] = stored_bound(a);
   if (out_.tracks.h) out_.h[at] = stored_bound(h);
-  if (!(a < kInfinity && h < kInfinity)) s_.findings.out_of_range = true;
+  if (!(a < kInfinity && h < kInfinity)) s_.findings.unbounded = true;
 }
 
 void Reduction::write(const Accumulators& state, int64_t index, int slot) {
@@ -192,25 +197,38 @@ void Reduction::round_result(const Accumulators& state, size_t at, size_t s) {
 
 void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
   if (s_.mode != Mode::Truth) return round_result(state, at, s);
-  out_.t[at] = state.t[s];
-  const TrackedValue e =
+  TrackedValue y =
       sum_errors(rounding_, state.count, {state.t[s], state.size[s], state.a[s], state.h[s]});
-  set_errors(at, e.a, e.h);
+  // In the first run the finite part of an infinite sum is not known.
+  const double size = state.size[s], net = folding_.nets ? state.net[s] : y.t;
+  const bool open = !folding_.nets && !std::isfinite(y.t);
+  const uint8_t beyond = limit_sum(range_, open ? SumEnds{size, size} : sum_ends(size, net), y);
+  if (beyond != 0) note_range(beyond, state.size[s], y);
+  out_.t[at] = y.t;
+  set_errors(at, y.a, y.h);
+}
+
+// A sum that fp64 cannot hold has no value here.
+void Reduction::note_range(uint8_t beyond, double size, TrackedValue& y) {
+  s_.findings.mark(id_, beyond);
+  if (size <= kLargest || range_.clamp != 0) return;
+  y.a = kInfinity;
 }
 
 // The result is certain only if every order of the factors stays in range.
 void Reduction::write_product(const Accumulators& state, size_t at, size_t s) {
   if (s_.mode != Mode::Truth) return round_result(state, at, s);
-  const double t = out_.t[at] = state.t[s], m = std::fabs(t);
-  double a = state.a[s], h = state.h[s];
-  if (std::isfinite(t) && state.count > 1) {
-    a += static_cast<double>(state.count) * (rounding_.unit * m + (m > 0 ? rounding_.tiny : 0));
-    h += rounding_.half_unit * m + (m > 0 ? rounding_.half_tiny : 0);
-    if (state.size[s] > rounding_.limit) a = kInfinity;
-    if (state.small[s] < 0x1p-126 && node_.dtype != DType::Fp64) a += m;
-    if (m > rounding_.half_limit) h = kInfinity;
+  TrackedValue y = {state.t[s], state.a[s], state.h[s]};
+  const double m = std::fabs(y.t);
+  if (std::isfinite(y.t) && state.count > 1) {
+    y.a += static_cast<double>(state.count) * (rounding_.unit * m + (m > 0 ? rounding_.tiny : 0));
+    y.h += rounding_.half_unit * m + (m > 0 ? rounding_.half_tiny : 0);
+    if (state.small[s] < 0x1p-126 && node_.dtype != DType::Fp64) y.a += m;
   }
-  set_errors(at, a, h);
+  const uint8_t beyond = limit_product(range_, state.size[s], state.small[s], y);
+  if (beyond != 0) note_range(beyond, state.size[s], y);
+  out_.t[at] = y.t;
+  set_errors(at, y.a, y.h);
 }
 
 void Reduction::write_choice(const Accumulators& state, size_t at, size_t s) {

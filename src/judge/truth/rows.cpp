@@ -124,7 +124,7 @@ void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
   const int64_t rows = out.count() / out_length;
   const TruthProgram program = make_program(s, n.inputs[0], order, false);
   const View place = coalesced(permuted(dense_view(out.shape), order));
-  const RowTask task{n, rounding_of(n.dtype, s.flush), s.mode};
+  const Rounding rounding = without_limits(rounding_of(n.dtype, s.flush));
   std::vector<Desk> desks;
   for (int w = 0; w < workers.threads; ++w)
     desks.emplace_back(program, static_cast<size_t>(in_length), static_cast<size_t>(out_length),
@@ -133,12 +133,15 @@ void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
   parallel_for(workers.threads, (rows + batch - 1) / batch, [&](int worker, int64_t unit) {
     Desk& desk = desks[static_cast<size_t>(worker)];
     const int64_t end = std::min(rows, (unit + 1) * batch);
+    uint8_t beyond = 0;
+    const RowTask task{n, rounding, s.mode, s.range_of(node), &beyond};
     for (int64_t row = unit * batch; row < end; ++row) {
       read_row(desk.evaluator, row * in_length, desk.in);
       desk.result.jumps = false;
       (scans_values(n.op) ? scan_row : rank_row)(task, desk.in, desk.result);
       write_row(desk.result, row * out_length, place, *desk.lanes, out);
     }
+    s.findings.mark(node, beyond);
   });
   const auto unbounded = [&](const tensor::Large<float>& bounds) {
     const auto count = static_cast<int64_t>(bounds.size());
@@ -147,7 +150,7 @@ void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
                          [](float v) { return std::isinf(v); });
     });
   };
-  if (unbounded(out.a) || unbounded(out.h)) s.findings.out_of_range = true;
+  if (unbounded(out.a) || unbounded(out.h)) s.findings.unbounded = true;
 }
 
 }  // namespace kw::truth

@@ -30,8 +30,10 @@ struct Row {
 /// The properties that a row op needs besides the row.
 struct RowTask {
   const graph::Node& node;
-  Rounding rounding;
+  Rounding rounding;  // without limits
   Mode mode = Mode::Truth;
+  NodeRange range;
+  uint8_t* beyond = nullptr;  // bits of Beyond found in the row
 };
 
 void scan_row(const RowTask& task, const Row& in, Row& out);

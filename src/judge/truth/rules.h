@@ -28,9 +28,6 @@ inline constexpr double kHalfSum = ports::BoundConstants{}.half_sum;
 constexpr double kLargest = 0x1.fffffffffffffp+1023;
 /// An error is small if it is below this share of the argument and of 1.
 constexpr double kSmall = 0x1p-6;
-/// An infinite error of a value above these limits means overflow: the value is large or infinite,
-/// not unknown.
-constexpr double kPathOverflow = 0x1.fffffep127, kHalfOverflow = 65504;
 
 /// The error that one op adds on the fp32 path, in units of 2^-24 (2^-53 for fp64), except `floor`.
 struct OpErrors {
@@ -104,13 +101,13 @@ KW_HD double distance(double moved, double y) {
   return d == d ? d : infinity();
 }
 
-/// Returns max |f(x ± e) - y| with y = f(x). `overflow` is one of the constants above. An error too
-/// small for a difference in fp64 is scaled up first, and the result is scaled down.
+/// Returns max |f(x ± e) - y| with y = f(x). An error too small for a difference in fp64 is scaled
+/// up first, and the result is scaled down.
 template <class F>
-KW_HD double error_by_perturbation(F f, double x, double y, double e, double overflow) {
+KW_HD double error_by_perturbation(F f, double x, double y, double e) {
   if (e == 0) return 0;
-  if (e == infinity() && !(fabs(x) > overflow)) return infinity();
-  if (!(fabs(x) < infinity())) return e < infinity() ? 0 : infinity();
+  if (e == infinity()) return infinity();
+  if (!(fabs(x) < infinity())) return 0;
   const double visible = 0x1p-26 * fabs(x);
   const double step = e > visible ? e : visible;
   const double most = larger(distance(f(x + step), y), distance(f(x - step), y));
@@ -119,8 +116,7 @@ KW_HD double error_by_perturbation(F f, double x, double y, double e, double ove
 
 /// The same for functions that oscillate or have poles, which their ends do not bound.
 template <class F>
-KW_HD double error_between(ops::Between between, F f, double x, double y, double e,
-                           double overflow) {
+KW_HD double error_between(ops::Between between, F f, double x, double y, double e) {
   constexpr double kPi = 3.14159265358979323846;
   if (e == 0) return 0;
   if (between == ops::Between::Wave) return e < 2 ? e : 2;
@@ -128,7 +124,7 @@ KW_HD double error_between(ops::Between between, F f, double x, double y, double
     return infinity();
   if (between == ops::Between::GammaPoles && ceil(x - e) <= (x + e < 0 ? x + e : 0))
     return infinity();
-  return error_by_perturbation(f, x, y, e, overflow);
+  return error_by_perturbation(f, x, y, e);
 }
 
 /// The path error of the argument with the error of scaling it; `own` is relative.
@@ -171,13 +167,9 @@ KW_HD bool is_rough_divisor(double z, double ez) {
   return !(ez <= kSmall * m) | !(m > 0) | !(m <= kLargest);
 }
 /// The same by trying all four ends, where it does not.
-KW_HD double worst_quotient(double x, double ex, double z, double ez, double y, double overflow) {
+KW_HD double worst_quotient(double x, double ex, double z, double ez, double y) {
   if (ex == 0 && ez == 0) return 0;
-  if (!(ez < fabs(z))) {
-    // A divisor that overflowed may be infinite; the quotient is then 0.
-    const bool large = fabs(z) > overflow;
-    return ez == infinity() && large && ex < infinity() ? fabs(y) : infinity();
-  }
+  if (!(ez < fabs(z))) return infinity();
   const double high = larger(distance((x + ex) / (z - ez), y), distance((x + ex) / (z + ez), y));
   const double low = larger(distance((x - ex) / (z - ez), y), distance((x - ex) / (z + ez), y));
   return larger(high, low);
@@ -193,15 +185,15 @@ KW_HD double choice_error(double p, double q, double m, double ep, double eq) {
 }
 
 /// The error of pow: by its derivatives if the errors are small, otherwise by evaluation.
-KW_HD double power_error(double x, double z, double y, double ex, double ez, double overflow) {
+KW_HD double power_error(double x, double z, double y, double ex, double ez) {
   if (ex == 0 && ez == 0) return 0;
   // Negative numbers have only whole powers; the exponent may or may not be whole.
   if (x < 0 && ez > 0 && floor(z + ez) >= ceil(z - ez)) return infinity();
   const bool small = x > 0 && ex <= kSmall * x && ez <= kSmall;
   if (small && fabs(y) <= kLargest && fabs(z) * ex <= kSmall * x)
     return fabs(z * y / x) * ex + fabs(y * log(x)) * ez;
-  return error_by_perturbation([=](double v) { return pow(v, z); }, x, y, ex, overflow) +
-         error_by_perturbation([=](double v) { return pow(x, v); }, z, y, ez, overflow);
+  return error_by_perturbation([=](double v) { return pow(v, z); }, x, y, ex) +
+         error_by_perturbation([=](double v) { return pow(x, v); }, z, y, ez);
 }
 KW_HD TrackedValue power_of(const TrackedValue& x, const TrackedValue& z, const Rounding& r, bool a,
                             bool h) {
@@ -209,19 +201,18 @@ KW_HD TrackedValue power_of(const TrackedValue& x, const TrackedValue& z, const 
   if (a) {
     // x^z = 2^(z log2 x), and the exponent is rounded.
     const double exponent = finite_magnitude(z.t * log(fabs(x.t)));
-    y.a = power_error(x.t, z.t, y.t, kPathFactor * x.a, kPathFactor * z.a, kPathOverflow) /
-              kPathFactor +
+    y.a = power_error(x.t, z.t, y.t, kPathFactor * x.a, kPathFactor * z.a) / kPathFactor +
           r.unit * exponent * finite_magnitude(y.t);
   }
-  if (h) y.h = power_error(x.t, z.t, y.t, x.h, z.h, kHalfOverflow);
+  if (h) y.h = power_error(x.t, z.t, y.t, x.h, z.h);
   return y;
 }
 
 /// A function that is smooth in both arguments, by trying.
 template <class F>
-KW_HD double tried_error(F f, double x, double z, double y, double ex, double ez, double overflow) {
-  return error_by_perturbation([=](double v) { return f(v, z); }, x, y, ex, overflow) +
-         error_by_perturbation([=](double v) { return f(x, v); }, z, y, ez, overflow);
+KW_HD double tried_error(F f, double x, double z, double y, double ex, double ez) {
+  return error_by_perturbation([=](double v) { return f(v, z); }, x, y, ex) +
+         error_by_perturbation([=](double v) { return f(x, v); }, z, y, ez);
 }
 
 // --- integers ----------------------------------------------------------------------------------

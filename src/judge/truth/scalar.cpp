@@ -4,9 +4,12 @@
 // formulas per loop, could disagree in rare cases such as NaN. The cost is a switch per element.
 #include "truth/scalar.h"
 
+#include <cmath>
+
 #include "core/check.h"
 #include "numeric/small_float.h"
 #include "ops/special.h"
+#include "ports/bound.h"
 #include "truth/errors.h"
 #include "truth/mode.h"
 #include "truth/values.h"
@@ -81,10 +84,26 @@ double to_double(int64_t x, DType type) {
 
 bool sums_in_float(Mode mode, DType type) { return mode == Mode::Declared && type != DType::Fp64; }
 
+namespace {
+
+// To the precision of the format, but with any exponent.
+double rounded_beyond(DType type, double x) {
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  const double step = std::ldexp(ports::unit_roundoff(type), exponent);
+  return std::nearbyint(x / step) * step;
+}
+
+}  // namespace
+
 double stored_value(Mode mode, DType type, double value) {
   const bool narrow = mode == Mode::Declared && type != DType::Fp64;
   const double computed = narrow ? static_cast<double>(static_cast<float>(value)) : value;
-  return mode != Mode::Truth && is_half(type) ? rounded(type, computed) : computed;
+  if (mode == Mode::Truth || !is_half(type)) return computed;
+  if (mode == Mode::HalfOnly && std::fabs(value) > ports::largest_finite(type) &&
+      std::isfinite(value))
+    return rounded_beyond(type, value);
+  return rounded(type, computed);
 }
 
 double rounded(DType type, double x) {

@@ -55,7 +55,7 @@ void scan_integers(const RowTask& task, const Row& in, Row& out) {
 }
 
 void scan_sum(const RowTask& task, const Row& in, Row& out) {
-  double t = 0, size = 0, passed = 0, a = 0, squares = 0, lo = 0, hi = 0;
+  double t = 0, size = 0, net = 0, passed = 0, a = 0, squares = 0, lo = 0, hi = 0;
   float f = 0;
   int64_t count = 0;
   // Inlined, so that the sums stay in registers.
@@ -65,9 +65,10 @@ void scan_sum(const RowTask& task, const Row& in, Row& out) {
       out.t[k] = stored_value(task.mode, task.node.dtype, narrow ? static_cast<double>(f) : t);
       return;
     }
-    out.t[k] = t;
-    const TrackedValue y =
+    TrackedValue y =
         scan_result({t, size, a, squares}, static_cast<double>(count), passed, task.rounding);
+    *task.beyond |= limit_sum(task.range, sum_ends(size, net), y);
+    out.t[k] = y.t;
     if (out.tracks.a) out.a[k] = y.a;
     if (out.tracks.h) out.h[k] = y.h;
     out.set_jump(k, lo, hi);
@@ -76,6 +77,7 @@ void scan_sum(const RowTask& task, const Row& in, Row& out) {
     f += static_cast<float>(in.t[k]);
     t += in.t[k];
     size += finite_magnitude(in.t[k]);
+    net += std::fabs(in.t[k]) <= kLargest ? in.t[k] : 0;
     passed += std::fabs(t);
     if (in.tracks.a) a += in.a[k];
     if (in.tracks.h) squares += in.h[k] * in.h[k];
@@ -98,18 +100,17 @@ void scan_product(const RowTask& task, const Row& in, Row& out) {
       out.t[k] = stored_value(task.mode, task.node.dtype, narrow ? static_cast<double>(f) : t);
       return;
     }
-    out.t[k] = t;
     const double m = std::isfinite(t) ? std::fabs(t) : 0;
-    double own = a, half = h;
+    TrackedValue y = {t, a, h};
     if (count > 1) {
-      own += static_cast<double>(count) * (r.unit * m + (m > 0 ? r.tiny : 0));
-      half += r.half_unit * m + (m > 0 ? r.half_tiny : 0);
-      if (size > r.limit && std::isfinite(t)) own = kInfinity;
-      if (small < 0x1p-126 && task.node.dtype != DType::Fp64) own += m;
-      if (m > r.half_limit) half = kInfinity;
+      y.a += static_cast<double>(count) * (r.unit * m + (m > 0 ? r.tiny : 0));
+      y.h += r.half_unit * m + (m > 0 ? r.half_tiny : 0);
+      if (small < 0x1p-126 && task.node.dtype != DType::Fp64) y.a += m;
     }
-    if (out.tracks.a) out.a[k] = own;
-    if (out.tracks.h) out.h[k] = half;
+    *task.beyond |= limit_product(task.range, size, small, y);
+    out.t[k] = y.t;
+    if (out.tracks.a) out.a[k] = y.a;
+    if (out.tracks.h) out.h[k] = y.h;
     const double moved = jump < kInfinity ? jump * m : jump;  // a zero that may not be zero
     out.set_jump(k, moved, moved);
   };
@@ -137,8 +138,10 @@ void scan_log_sum(const RowTask& task, const Row& in, Row& out) {
   double lo = 0, hi = 0;
   int64_t count = 0;
   const auto write = [&](size_t k) {
-    out.t[k] = task.mode == Mode::Truth ? t : stored_value(task.mode, task.node.dtype, t);
-    if (task.mode != Mode::Truth) return;
+    if (task.mode != Mode::Truth) {
+      out.t[k] = stored_value(task.mode, task.node.dtype, t);
+      return;
+    }
     const bool whole = std::isfinite(t);
     const double m = whole ? std::fabs(t) : 0, n = static_cast<double>(count);
     double own = whole ? a / sum : 0, half = whole ? h / sum : 0;
@@ -147,9 +150,11 @@ void scan_log_sum(const RowTask& task, const Row& in, Row& out) {
       own += r.unit * std::max(tree, serial / kPathFactor);
       half += r.half_unit * m + (m > 0 ? r.half_tiny : 0);
     }
-    if (m > r.half_limit) half = kInfinity;
-    if (out.tracks.a) out.a[k] = own;
-    if (out.tracks.h) out.h[k] = half;
+    TrackedValue y = {t, own, half};
+    *task.beyond |= limit_value(task.range, y);
+    out.t[k] = y.t;
+    if (out.tracks.a) out.a[k] = y.a;
+    if (out.tracks.h) out.h[k] = y.h;
     out.set_jump(k, lo, hi);
   };
   walk(task, in.size(), write, [&](size_t k) {

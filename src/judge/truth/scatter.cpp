@@ -26,7 +26,12 @@ struct Element {
 class Scattering {
  public:
   Scattering(const Sources& s, NodeId node, Tensor& out)
-      : s_(s), node_(s.graph[node]), out_(out), rounding_(rounding_of(node_.dtype, s.flush)) {
+      : s_(s),
+        node_(s.graph[node]),
+        out_(out),
+        rounding_(rounding_of(node_.dtype, s.flush)),
+        range_(s.range_of(node)),
+        id_(node) {
     written_.resize(static_cast<size_t>(out.count()));
     if (adds() && !out.tracks.integer && s.mode == Mode::Truth) {
       size_.resize(written_.size());
@@ -64,16 +69,20 @@ class Scattering {
       if (written_[k] == 0) continue;
       const double n = written_[k] + 1.0, t = out_.t[k];
       const double tree = tree_units(std::sqrt(n), size_[k]);
-      double a = out_.a[k] + rounding_.unit * std::max(tree, ports::chain_units(n) * std::fabs(t));
-      if (std::isfinite(t) && size_[k] > rounding_.limit) a = kInfinity;
-      if (out_.tracks.a) out_.a[k] = stored_bound(std::isfinite(t) ? a : 0);
+      const double chain = ports::chain_units(n) * std::fabs(t);
+      TrackedValue y = {t, out_.tracks.a ? out_.a[k] + rounding_.unit * std::max(tree, chain) : 0,
+                        0};
       // Atomic additions of half types round at every addition.
-      if (!out_.tracks.h) continue;
-      double h = out_.h[k] + rounding_.half_unit * std::sqrt(n) * size_[k] +
-                 (t != 0 ? n * rounding_.half_tiny : 0);
-      if (std::fabs(t) > rounding_.half_limit) h = kInfinity;
-      out_.h[k] = stored_bound(std::isfinite(t) ? h : 0);
-      if (!std::isfinite(a) || !std::isfinite(h)) s_.findings.out_of_range = true;
+      if (out_.tracks.h)
+        y.h = out_.h[k] + rounding_.half_unit * std::sqrt(n) * size_[k] +
+              (t != 0 ? n * rounding_.half_tiny : 0);
+      if (!std::isfinite(t)) y.a = y.h = 0;
+      const SumEnds ends = std::isfinite(t) ? sum_ends(size_[k], t) : SumEnds{size_[k], size_[k]};
+      s_.findings.mark(id_, limit_sum(range_, ends, y));
+      out_.t[k] = y.t;
+      if (out_.tracks.a) out_.a[k] = stored_bound(y.a);
+      if (out_.tracks.h) out_.h[k] = stored_bound(y.h);
+      if (!std::isfinite(y.a) || !std::isfinite(y.h)) s_.findings.unbounded = true;
     }
   }
 
@@ -154,6 +163,8 @@ class Scattering {
   const Node& node_;
   Tensor& out_;
   Rounding rounding_;
+  NodeRange range_;
+  NodeId id_;
   std::vector<int32_t> written_;
   std::vector<double> size_;
 };

@@ -183,7 +183,8 @@ Result<std::optional<Scores>> make_scores(Run& run, const Graph& graph, const Sc
   const bool either_way = index.op == Op::TopKIndices || index.op == Op::SortIndices;
   scores.largest =
       either_way ? index.attrs.descending : index.op == Op::ArgMax || index.op == Op::CumMaxIndex;
-  scores.first_of_ties = scores.rank == Scores::Rank::Best;
+  scores.first_of_ties = scores.rank == Scores::Rank::Best ||
+                         (index.op == Op::SortIndices && index.attrs.integer == 1);
   if (graph[source.node].op == Op::Input) {
     fill_scores(KW_TRY(run.copy(source.node)), view, run.threads(), scores);
   } else {

@@ -28,7 +28,7 @@ KW_HD TrackedValue sum_result(const Summed& s, double count, double chain, const
     }
   }
   if (s.size > r.limit) y.a = infinity();
-  if (finite && fabs(s.t) > r.half_limit) y.h = infinity();
+  if (finite && fabs(s.t) + y.h > r.half_limit) y.h = infinity();
   return y;
 }
 
@@ -43,7 +43,7 @@ KW_HD TrackedValue scan_result(const Summed& s, double count, double passed, con
     y.h = kHalfSum * y.h + r.half_unit * m + (m > 0 ? r.half_tiny : 0);
   }
   if (s.size > r.limit) y.a = infinity();
-  if (m > r.half_limit) y.h = infinity();
+  if (m + y.h > r.half_limit) y.h = infinity();
   return y;
 }
 
@@ -61,7 +61,7 @@ KW_HD TrackedValue product_result(const Summed& s, double count, double root, do
   y.h += r.half_unit * m + (m > 0 ? r.half_tiny : 0);
   // Each factor may be rounded or truncated to ten bits of mantissa.
   if (tf32) y.h += kHalfSum * 0x1p-10 * sqrt(cut) + 0x1p-9 * m;
-  if (m > r.half_limit) y.h = infinity();
+  if (m + y.h > r.half_limit) y.h = infinity();
   if (unknown || !(m <= kLargest)) y.a = infinity();
   return y;
 }

@@ -240,11 +240,13 @@ Result<std::vector<Truth>> GpuOracle::on_device(const Graph& graph,
     return environment_error("an index points nowhere, or an integer is divided by zero");
   if ((found & kFoundJumps) != 0)
     return environment_error("a discontinuity is near, and no device code for what follows");
+  // Only the interpreter computes what overflow may give.
+  if ((found & kFoundOutOfRange) != 0)
+    return environment_error("a value leaves the range of its type");
   const int threads = truth::thread_count(options);
   std::vector<Truth> truths = collect(graph, plan, std::move(outcome.buffers), threads);
-  if ((found & kFoundOutOfRange) == 0) return truths;
-  const std::vector<HostTensor> declared = KW_TRY(interpreter_.op_by_op(graph, inputs, options));
-  for (size_t k = 0; k < truths.size(); ++k) truth::mark_overflow(declared[k], threads, truths[k]);
+  if ((found & kFoundUnbounded) != 0)
+    KW_TRY(interpreter_.settle_poles(graph, inputs, options, truths));
   return truths;
 }
 

@@ -39,7 +39,8 @@ class GpuPlanner {
       : graph_(graph),
         options_(options),
         inputs_(graph.inputs.size()),
-        values_(graph.nodes.size()) {}
+        values_(graph.nodes.size()),
+        findings_(graph.nodes.size()) {}
 
   Result<GpuPlan> run() {
     KW_TRY(check());

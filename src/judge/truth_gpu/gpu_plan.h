@@ -14,7 +14,8 @@
 namespace kw::truth_gpu {
 
 /// Bits of the status word that the kernels write.
-inline constexpr uint32_t kFoundOutOfRange = 1, kFoundJumps = 2, kFoundMistake = 4;
+inline constexpr uint32_t kFoundOutOfRange = 1, kFoundJumps = 2, kFoundMistake = 4,
+                          kFoundUnbounded = 8;
 
 struct GpuPlan {
   std::string source;

@@ -6,7 +6,7 @@ using namespace kw::ops;
 using namespace kw::truth;
 typedef long long Int;
 
-constexpr unsigned kOutOfRange = 1, kJumps = 2, kMistake = 4;
+constexpr unsigned kOutOfRange = 1, kJumps = 2, kMistake = 4, kUnbounded = 8;
 
 enum Format { kNone, kFp16, kBf16, kE4m3, kE5m2, kFp32 };
 
@@ -71,9 +71,11 @@ KW_HD double from_e4m3(unsigned bits) {
 // An op's own rounding.
 KW_HD TrackedValue finish(TrackedValue y, const Spec& s, unsigned& found) {
   if (!s.truth) return {rounded(s.settles, y.t), 0, 0};
+  // An operand's error is infinite next to a pole; the op's own rounding makes it so by overflow.
+  const bool pole = !((!s.a || y.a <= kLargest) && (!s.h || y.h <= kLargest));
   y.a = s.a ? with_path_rounding(y.t, y.a, s.r, s.own) : 0;
   y.h = s.h ? with_half_rounding(y.t, y.h, s.r) : 0;
-  if (!(y.a <= kLargest && y.h <= kLargest)) found |= kOutOfRange;
+  if (!(y.a <= kLargest && y.h <= kLargest)) found |= pole ? kUnbounded : kOutOfRange;
   return y;
 }
 
@@ -91,11 +93,11 @@ KW_HD TrackedValue unary(const TrackedValue& x, const Spec& s) {
   }
   if (!rough) return y;
   const auto f = [](double v) { return F::at(v); };
-  const auto moved = [&](double by, double overflow) {
-    return error_between(F::between, f, x.t, y.t, by, overflow);
+  const auto moved = [&](double by) {
+    return error_between(F::between, f, x.t, y.t, by);
   };
-  y.a = s.a ? moved(kPathFactor * e, kPathOverflow) / kPathFactor : 0;
-  y.h = s.h ? moved(x.h, kHalfOverflow) : 0;
+  y.a = s.a ? moved(kPathFactor * e) / kPathFactor : 0;
+  y.h = s.h ? moved(x.h) : 0;
   return y;
 }
 
@@ -114,16 +116,16 @@ KW_HD TrackedValue mul(const TrackedValue& x, const TrackedValue& z, const Spec&
 }
 
 KW_HD double divided_error(bool same, double x, double z, double y, double ex, double ez,
-                           double factor, double overflow) {
+                           double factor) {
   if (same) return ratio_error(z, ex, factor);
   if (!is_rough_divisor(z, ez)) return quotient_error(z, y, ex, ez);
-  return worst_quotient(x, factor * ex, z, factor * ez, y, overflow) / factor;
+  return worst_quotient(x, factor * ex, z, factor * ez, y) / factor;
 }
 KW_HD TrackedValue divide(const TrackedValue& x, const TrackedValue& z, const Spec& s) {
   TrackedValue y = {exact_div(x.t, z.t), 0, 0};
   if (s.truth && s.a)
-    y.a = divided_error(s.same, x.t, z.t, y.t, x.a, z.a, kPathFactor, kPathOverflow);
-  if (s.truth && s.h) y.h = divided_error(s.same, x.t, z.t, y.t, x.h, z.h, 1, kHalfOverflow);
+    y.a = divided_error(s.same, x.t, z.t, y.t, x.a, z.a, kPathFactor);
+  if (s.truth && s.h) y.h = divided_error(s.same, x.t, z.t, y.t, x.h, z.h, 1);
   return y;
 }
 
@@ -148,9 +150,9 @@ KW_HD TrackedValue binary(const TrackedValue& x, const TrackedValue& z, bool tur
   TrackedValue y = {f(x.t, z.t), 0, 0};
   if (s.truth && turns && may_turn(x.t, z.t, reach(x), reach(z))) found |= kJumps;
   if (s.truth && s.a)
-    y.a = tried_error(f, x.t, z.t, y.t, kPathFactor * x.a, kPathFactor * z.a, kPathOverflow) /
+    y.a = tried_error(f, x.t, z.t, y.t, kPathFactor * x.a, kPathFactor * z.a) /
           kPathFactor;
-  if (s.truth && s.h) y.h = tried_error(f, x.t, z.t, y.t, x.h, z.h, kHalfOverflow);
+  if (s.truth && s.h) y.h = tried_error(f, x.t, z.t, y.t, x.h, z.h);
   return y;
 }
 

@@ -304,7 +304,20 @@ class ElementWriter {
                           number_text(ports::unit_roundoff(spec.to)), s);
     }
     define(code, fmt::format("finish({}, {}, found)", value, s));
+    look_for_overflow(code);
     return Done{};
+  }
+
+  // An infinity from finite operands may be one that only fp64 has.
+  void look_for_overflow(const truth::Instruction& code) {
+    if (code.spec.mode != truth::Mode::Truth || !(code.tracks.a || code.tracks.h)) return;
+    std::string finite;
+    for (int k = 0; k < code.operands; ++k) {
+      if (!code.in_tracks[k].integer)
+        finite += fmt::format(" && fabs({}.t) <= kLargest", name(code, k));
+    }
+    const std::string& y = names_[static_cast<size_t>(code.out)].value;
+    kernel_->line(fmt::format("if (fabs({}.t) == infinity(){}) found |= kOutOfRange;", y, finite));
   }
 
   Status write_integer_point(const truth::Instruction& code) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <csignal>
 #include <filesystem>
+#include <numeric>
 #include <set>
 
 #include "arch/arch.h"
@@ -25,6 +26,7 @@
 #include "host_recording/python_request.h"
 #include "host_recording/recording_source.h"
 #include "host_recording/stand_in.h"
+#include "host_recording/weak_references.h"
 #include "kernel/recorded.h"
 #include "os/files.h"
 #include "os/permissions.h"
@@ -32,7 +34,8 @@
 namespace kw::verification {
 namespace {
 
-constexpr size_t kMostShapes = 64, kMostRestarts = 6;
+constexpr size_t kMostShapes = 64, kMostRestarts = 6, kPlaces = 2;
+constexpr size_t kFarCalls = 2400, kFarShapes = 5, kFreshProcesses = 4;
 
 struct Shape {
   task::Dims dims;
@@ -133,12 +136,11 @@ class Recorder {
     return is_python(path) && text ? std::move(text).value() : "";
   }
 
-  /// Two base addresses of device memory, one per process. A value that moves with the base is a
-  /// pointer.
-  static Result<std::array<uint64_t, 2>> two_places() {
-    const uint64_t first = KW_TRY(binding::secret_seed()) % 1000,
-                   second = first + 1 + KW_TRY(binding::secret_seed()) % 1000;
-    return std::array{kDeviceMemory + first * kRegion, kDeviceMemory + second * kRegion};
+  /// The base addresses of device memory, one per process. A value that moves with the base is a
+  /// pointer. One is where no host memory can be, the other where a real device's could be.
+  static Result<std::array<uint64_t, kPlaces>> two_places() {
+    const uint64_t first = KW_TRY(binding::secret_seed()) % 1000;
+    return std::array{kDeviceMemory + first * kRegion, uint64_t{0}};
   }
 
   /// Finds the fastest configurations of Triton kernels on the GPU that will judge.
@@ -163,7 +165,7 @@ class Recorder {
     host_recording::StandIn stand_in(std::move(request));
     std::vector<host_recording::PythonPlace> places;
     for (const uint64_t base : KW_TRY(two_places()))
-      places.push_back({base, KW_TRY(binding::secret_seed())});
+      places.push_back({base, KW_TRY(binding::secret_seed()), base == 0});
     std::vector<host_recording::PythonCapture> captures = KW_TRY(stand_in.capture(places));
     if (stand_in.failed()) return compile_failed(*stand_in.failed());
     for (host_recording::PythonCapture& captured : captures) {
@@ -215,7 +217,8 @@ class Recorder {
     build.timeout_seconds = request_.timeout_seconds;
     build_.emplace(KW_TRY(host_recording::build_foreign(build)));
     if (build_->failed) return compile_failed(*build_->failed);
-    KW_TRY(record());
+    if (!build_->weak.empty()) refuse(host_recording::asks_whether(build_->weak.front()));
+    if (!out_.refused) KW_TRY(record());
     if (!out_.refused)
       transplant(fmt::format("{}, launcher {}, {}", name_, launcher, build_->compiler),
                  build_->ptx);
@@ -292,6 +295,7 @@ class Recorder {
     host_recording::CaptiveJob job;
     job.runtime = build_->folder.path() + "/libkwrecord.so";
     job.library = build_->library;
+    job.entry = host_recording::entry_name(text_);
     job.readable = {build_->folder.path()};
     job.kernels = build_->kernels;
     job.attributes = attributes_of(request_.device, target_);
@@ -303,17 +307,17 @@ class Recorder {
     return job;
   }
 
-  /// Records all shapes in one process. If it ends at one shape, a new process continues after that
-  /// shape.
+  /// Records these shapes in one process, in this order. If it ends at one shape, a new process
+  /// continues after that shape.
   Result<std::vector<host_recording::CaseRecord>> capture(host_recording::CaptiveJob job,
-                                                          uint64_t base) {
+                                                          const std::vector<size_t>& order) {
     std::vector<host_recording::CaseRecord> all;
     const std::vector<host_recording::Case> cases = std::move(job.cases);
-    job.base = base;
     const host_recording::ParamReads reads = host_recording::param_reads(build_->ptx);
     size_t done = 0;
-    for (size_t start = 0; start < kMostRestarts && done < cases.size(); ++start) {
-      job.cases.assign(cases.begin() + static_cast<std::ptrdiff_t>(done), cases.end());
+    for (size_t start = 0; start < kMostRestarts && done < order.size(); ++start) {
+      job.cases.clear();
+      for (size_t i = done; i < order.size(); ++i) job.cases.push_back(cases[order[i]]);
       job.seed = KW_TRY(binding::secret_seed());
       const host_recording::Captured got =
           KW_TRY(host_recording::run_captive(job, request_.timeout_seconds));
@@ -323,9 +327,9 @@ class Recorder {
         refuse(read.error().message);
         return all;
       }
-      const size_t begun = read ? read->size() : 0;
+      const size_t begun = read ? std::min(read->size(), order.size() - done) : 0;
       for (size_t i = 0; i < begun; ++i) {
-        (*read)[i].number = static_cast<int64_t>(done + i);
+        (*read)[i].number = static_cast<int64_t>(order[done + i]);
         all.push_back(std::move((*read)[i]));
       }
       if (got.finished) break;
@@ -335,40 +339,109 @@ class Recorder {
         if (!too_much) refuse(ended_text(got.ended));
         return all;
       }
-      ended_[done + begun - 1] = ended_text(got.ended);
+      ended_[order[done + begun - 1]] = ended_text(got.ended);
       done += begun;
     }
     return all;
   }
 
+  /// Every shape is recorded by two processes, in the task's order and in another one.
   Status record() {
     host_recording::CaptiveJob made = KW_TRY(job());
     KW_TRY(os::write_file(made.runtime, host_recording::recorder_library()));
+    std::vector<size_t> order(shapes_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
     for (const uint64_t where : KW_TRY(two_places())) {
       if (out_.refused) return Done{};
-      runs_.push_back(KW_TRY(capture(made, where)));
+      made.base = where;
+      runs_.push_back(KW_TRY(capture(made, order)));
+      KW_TRY(shuffle(order));
+      // A shape that it gives up costs a process; those come last.
+      std::ranges::stable_partition(order, [&](size_t i) { return is_served(i); });
     }
+    return record_far(std::move(made));
+  }
+
+  /// Whether every process so far returned from its calls at this shape.
+  bool is_served(size_t index) const {
+    return std::ranges::all_of(runs_, [&](const std::vector<host_recording::CaseRecord>& run) {
+      return std::ranges::any_of(run, [&](const host_recording::CaseRecord& one) {
+        return one.number == static_cast<int64_t>(index) && !one.calls.empty() &&
+               one.calls.back().finished;
+      });
+    });
+  }
+
+  static Status shuffle(std::vector<size_t>& order) {
+    for (size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[KW_TRY(binding::secret_seed()) % i]);
+    return Done{};
+  }
+
+  /// A third process makes many calls, with the smallest shapes and those the task asks for in any
+  /// order: for launchers that count.
+  Status record_far(host_recording::CaptiveJob job) {
+    std::vector<std::pair<uint64_t, size_t>> sizes;
+    for (size_t i = 0; i < shapes_.size(); ++i) {
+      uint64_t bytes = 0;
+      for (const uint64_t one : job.cases[i].tensor_bytes) bytes += one;
+      if (is_served(i)) sizes.emplace_back(shapes_[i].demanded ? 0 : bytes, i);
+    }
+    if (out_.refused || sizes.empty()) return Done{};
+    std::ranges::sort(sizes);
+    std::vector<size_t> order;
+    for (const auto& [bytes, index] : sizes) order.push_back(index);
+    if (order.size() > kFarShapes) order.resize(kFarShapes);
+    job.far_calls = kFarCalls + KW_TRY(binding::secret_seed()) % (kFarCalls / 4);
+    runs_.push_back(KW_TRY(capture(job, order)));
+    // Variables that are set once, in the first call, see few worlds in these.
+    job.far_calls = 0;
+    for (size_t i = 0; i < kFreshProcesses && !out_.refused; ++i)
+      runs_.push_back(KW_TRY(capture(job, {order.front()})));
     return Done{};
   }
 
   void settle_shape(size_t index, std::vector<host_recording::ShapeRecord>& served) {
-    std::vector<const host_recording::CaseRecord*> records;
-    for (const std::vector<host_recording::CaseRecord>& run : runs_) {
-      for (const host_recording::CaseRecord& one : run) {
+    std::vector<host_recording::CaseRecord*> records;
+    for (std::vector<host_recording::CaseRecord>& run : runs_) {
+      for (host_recording::CaseRecord& one : run) {
         if (one.number == static_cast<int64_t>(index)) records.push_back(&one);
       }
     }
-    if (records.size() != runs_.size()) return skip(index, "it was not recorded");
+    const auto ended = ended_.find(index);
+    if (records.size() < kPlaces)
+      return skip(index, ended == ended_.end() ? "it was not recorded" : ended->second);
     host_recording::AgreedCall settled =
         host_recording::agree_on_call(records, host_recording::kCallsPerCase);
     const std::string at = task::dims_text(shapes_[index].dims);
     if (!settled.refused.empty())
       return refuse(at.empty() ? settled.refused : fmt::format("at {}: {}", at, settled.refused));
     if (settled.call == nullptr) {
-      const auto ended = ended_.find(index);
       return skip(index, ended == ended_.end() ? settled.not_served : ended->second);
     }
+    name_variants(index, *settled.call);
     served.push_back({shapes_[index].dims, settled.call});
+  }
+
+  /// What the candidate launches in other modes is not judged; the report says so.
+  void name_variants(size_t index, const host_recording::RecordedCall& judged) {
+    static constexpr std::array kModes = {"evaluation mode", "inference mode", "gradient mode"};
+    for (const std::vector<host_recording::CaseRecord>& run : runs_) {
+      for (const host_recording::CaseRecord& one : run) {
+        const int64_t variant = one.number / host_recording::kVariantCases;
+        if (variant < 1 || variant > static_cast<int64_t>(kModes.size()) || one.calls.empty() ||
+            one.number % host_recording::kVariantCases != static_cast<int64_t>(index))
+          continue;
+        const host_recording::RecordedCall& call = one.calls.front();
+        const bool same = call.finished && call.refusals.empty() &&
+                          host_recording::difference_in_pieces(judged, call).empty();
+        const char* const mode = kModes[static_cast<size_t>(variant - 1)];
+        const std::string text =
+            fmt::format("in {} it launches something else, which is not certified", mode);
+        if (!same && std::ranges::find(variants_, text) == variants_.end())
+          variants_.push_back(text);
+      }
+    }
   }
 
   void skip(size_t index, const std::string& why) {
@@ -384,6 +457,8 @@ class Recorder {
     if (out_.refused) return;
     request.task = request_.task->name;
     request.origin = origin;
+    if (is_python(request_.path)) request.origin += ", as made and without gradients";
+    for (const std::string& variant : variants_) request.origin += "; " + variant;
     request.tensors = abi_.tensors;
     if (!ptx) return refuse("its kernels cannot be played back: " + ptx.error().message);
     request.ptx = *ptx;
@@ -404,6 +479,7 @@ class Recorder {
   std::optional<host_recording::ForeignBuild> build_;
   std::vector<std::vector<host_recording::CaseRecord>> runs_;
   std::map<size_t, std::string> ended_;
+  std::vector<std::string> variants_;  // modes in which a Python model launches something else
   CandidateText out_;
 };
 

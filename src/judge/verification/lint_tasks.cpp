@@ -68,6 +68,7 @@ Result<Reports> lint_robust(const Target& target, const lint::LintOptions& optio
   task_formats::LoadOptions load;
   load.inputs = target.reference.inputs;
   load.dims = target.reference.dims;
+  load.evaluation = target.reference.mode == "eval";
   const task_formats::RkbFolder folder =
       KW_TRY(task_formats::read_rkb(target.reference.path, load));
   Reports reports;

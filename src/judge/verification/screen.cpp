@@ -78,11 +78,14 @@ void accept(const task::Task& task, const char* reader, Screened* screened) {
 
 /// Torch is asked only if our own reader refuses the file and torch is installed.
 Result<Screened> screen_one(const task_formats::SuiteTask& file,
-                            const std::shared_ptr<torch_worker::TorchProcess>& torch) {
+                            const std::shared_ptr<torch_worker::TorchProcess>& torch,
+                            const std::string& mode) {
   Screened screened;
   screened.name = file.name;
   screened.path = file.path;
-  const Result<task::Task> own = task_formats::load_task(file.path);
+  task_formats::LoadOptions options;
+  options.evaluation = mode == "eval";
+  const Result<task::Task> own = task_formats::load_task(file.path, options);
   if (own) {
     accept(*own, "own", &screened);
     return screened;
@@ -98,7 +101,8 @@ Result<Screened> screen_one(const task_formats::SuiteTask& file,
   if (!mendable(own.error().message)) return screened;
   const bool asked = torch != nullptr && !torch_worker::find_torch_python().path.empty();
   if (asked) {
-    const Result<task::Task> exported = reference::load_reference({file.path, "", {}, {}, torch});
+    const Result<task::Task> exported =
+        reference::load_reference({file.path, "", {}, {}, torch, false, {}, mode});
     if (exported) {
       accept(*exported, "torch.export", &screened);
       return screened;
@@ -120,7 +124,8 @@ const char* scope_name(ScreenScope scope) {
 }
 
 Result<std::vector<Screened>> screen(const std::string& path, const single_run::Progress& progress,
-                                     std::shared_ptr<torch_worker::TorchProcess> torch) {
+                                     std::shared_ptr<torch_worker::TorchProcess> torch,
+                                     const std::string& mode) {
   if (!os::exists(path)) return input_error("there is no file or folder '{}'", path);
   // A folder may have the name of a built-in suite.
   const bool plain = task_formats::is_carried(path);
@@ -131,7 +136,7 @@ Result<std::vector<Screened>> screen(const std::string& path, const single_run::
     KW_TRY(os::check_interrupted());
     if (whole_model(file.path.substr(std::min(path.size(), file.path.size())))) continue;
     if (progress) progress("checking " + file.name);
-    all.push_back(KW_TRY(screen_one(file, torch)));
+    all.push_back(KW_TRY(screen_one(file, torch, mode)));
   }
   return all;
 }

@@ -33,7 +33,8 @@ struct Screened {
 /// Every Python file and task folder under `path`, or `path` itself. An Error is not about one
 /// file: no such folder, an empty folder, no Python.
 Result<std::vector<Screened>> screen(const std::string& path, const single_run::Progress& progress,
-                                     std::shared_ptr<torch_worker::TorchProcess> torch);
+                                     std::shared_ptr<torch_worker::TorchProcess> torch,
+                                     const std::string& mode = "");
 
 Json to_json(const Screened& screened);
 

@@ -55,15 +55,11 @@ Result<torch_worker::TorchArgument> torch_argument(const frontend::Argument& arg
   return torch_worker::TorchArgument{argument.name, nullptr, Json(found->second)};
 }
 
-/// Sets which outputs are written in place, as the trace found.
-void set_written(const frontend::TraceEntry& entry, const frontend::Trace& trace,
-                 torch_worker::TorchCall* call) {
-  std::set<std::string> names(trace.write_only.begin(), trace.write_only.end());
-  names.insert(trace.written.begin(), trace.written.end());
-  for (const frontend::Argument& argument : entry.arguments) {
-    if (names.count(argument.name) != 0) call->written.push_back(argument.name);
-  }
-  call->written_only = !names.empty() && names.size() == trace.graph.outputs.size();
+/// Sets which outputs are arguments written in place: those behind the returned ones.
+void set_written(const frontend::Trace& trace, torch_worker::TorchCall* call) {
+  const std::vector<graph::NamedNode>& outputs = trace.graph.outputs;
+  for (size_t i = trace.returned; i < outputs.size(); ++i) call->written.push_back(outputs[i].name);
+  call->written_only = trace.returned == 0;
 }
 
 double largest_of(const std::vector<HostTensor>& inputs) {
@@ -152,6 +148,7 @@ Result<torch_worker::TorchCall> torch_call(const task::Task& task, const task::D
   call.source.path = entry.source->path;
   call.source.text = entry.source->text;
   call.source.entry = entry.name;
+  call.source.evaluation = entry.evaluation;
   call.allow_tf32 = task.precision.allow_tf32;
   task::Dims known = trace.file_dims;
   for (const auto& [name, value] : dims) known[name] = value;
@@ -164,7 +161,7 @@ Result<torch_worker::TorchCall> torch_call(const task::Task& task, const task::D
       call.weights.push_back({weight.name, given, {}});
     }
   }
-  set_written(entry, trace, &call);
+  set_written(trace, &call);
   return call;
 }
 

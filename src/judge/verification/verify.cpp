@@ -22,7 +22,8 @@ namespace kw::verification {
 
 namespace {
 
-constexpr uint64_t kPoolShare = 4;  // a pool gets a quarter of the available memory
+constexpr uint64_t kExtentsPurpose = 0x5ec2e7;  // of derive_seed()
+constexpr uint64_t kPoolShare = 4;              // a pool gets a quarter of the available memory
 
 Result<kernel::Bindings> fixed_for(ports::Device& device, const VerifyRequest& request) {
   const ports::DeviceInfo info = device.info();
@@ -40,13 +41,18 @@ enum class Judges : uint8_t { Yes, No };
 Result<gate::Pool> make_pool(const task::Task& task, const VerifyRequest& request,
                              ports::Oracle& oracle, gate::ShapeLimits limits, Judges judges) {
   limits.derive = request.dims.empty();
+  limits.secret = request.seed ? gate::derive_seed(*request.seed, kExtentsPurpose)
+                               : KW_TRY(binding::secret_seed());
   // A shape that the user named is not cut where numbers are judged.
   limits.cut = limits.cut && (limits.derive || judges == Judges::No);
+  // A named shape may take as long as the user allows.
+  if (!limits.derive && request.budget_seconds > 0) limits.most_work = 0;
   gate::ShapePlan shapes = KW_TRY(gate::plan_shapes(task, limits));
   gate::PoolOptions options;
   options.seed = request.seed;
   options.family = request.family;
   options.threads = request.threads;
+  options.scalars = true;
   if (const uint64_t memory = os::available_memory(); memory > 0)
     options.max_bytes = memory / kPoolShare;
   return gate::Pool::make(task, oracle, std::move(shapes), options, binding::secret_seed);
@@ -60,6 +66,9 @@ gate::GateRequest gate_request(const VerifyRequest& request, const VerifyTools& 
   gate.entropy = binding::secret_seed;
   if (tools.gpu != nullptr) gate.other_checkers = sanitizer_checkers(request.module_path);
   gate.timeout_seconds = request.timeout_seconds;
+  gate.budget_seconds = request.budget_seconds;
+  if (!request.dims.empty()) gate.only = "only the shape of --dims was judged";
+  if (!request.family.empty()) gate.only = "only the family of --family was judged";
   gate.threads = request.threads;
   gate.progress = progress;
   gate.interrupted = [] { return os::interrupted(); };
@@ -133,7 +142,8 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
   VerifyReport report;
   report.module_name = printable(request.module_path.substr(request.module_path.rfind('/') + 1));
   report.module_text = module_text;
-  if (kernel::is_recorded(module_text)) report.trust = "foreign";
+  report.recorded = kernel::recorded_from(module_text);
+  if (!report.recorded.empty()) report.trust = "foreign";
   report.task_name = task.name;
   report.task_hash = task::task_hash(asked);
   report.task_notes = task.notes;

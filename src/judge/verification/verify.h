@@ -32,6 +32,7 @@ struct VerifyRequest {
   std::optional<uint64_t> seed;  // can be replayed, never certified; not set: fresh entropy
   std::string target;            // "": the device's
   double timeout_seconds = 60;
+  double budget_seconds = 0;  // gate::GateRequest::budget_seconds
   int threads = 0;
   bool kill_rate = false;  // also run the imposters on the task's cells
 };
@@ -49,8 +50,13 @@ struct VerifyTools {
 };
 
 struct VerifyReport {
+  /// What the verdict is about: a kernel module, or the launches that host code made when it was
+  /// recorded.
+  const char* certifies() const { return trust == "foreign" ? "recording" : "module"; }
+
   std::string module_name, module_text;
   std::string trust = "module";  // "foreign": its launches were recorded from host code
+  std::string recorded;          // where the recorded launches come from; "" for a module
   std::string task_name, task_hash;
   std::vector<std::string> task_notes;
   std::optional<CrossCheckReport> cross_check;

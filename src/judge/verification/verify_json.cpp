@@ -7,7 +7,8 @@ namespace kw::verification {
 Json to_json(const VerifyReport& report) {
   const gate::GateReport& gate = report.gate;
   JsonWriter v(record::to_json(gate.verdict));
-  v("module", report.module_name)("trust", report.trust)("device", gate.device);
+  v("module", report.module_name)("trust", report.trust);
+  v("certifies", report.certifies())("recorded", report.recorded)("device", gate.device);
   v("compiler", gate.compiler)("replay_seeded", gate.replay_seeded);
   v.group("task", [&](auto& g) {
     g("name", report.task_name)("hash", report.task_hash)("notes", report.task_notes);
@@ -20,6 +21,10 @@ Json to_json(const VerifyReport& report) {
   v("cell_list", json_list(gate.cells, [](auto& row, const gate::CellReport& cell) {
       row("stage", record::stage_name(cell.stage))("cell", cell.cell)("why", cell.why);
       row("right", cell.right)("seconds", cell.seconds)("error", cell.summary);
+    }));
+  v("launch_groups", json_list(gate.groups, [](auto& row, const gate::GroupReport& group) {
+      row("line", group.line)("when", group.when)("state", group.state)("why", group.why);
+      row("needs", group.needs)("cells", group.cells);
     }));
   v("skipped", gate.skipped)("lint", gate.lint)("warnings", gate.warnings);
   v("kill_rate", report.imposters)("seconds", gate.seconds);

@@ -31,7 +31,22 @@ struct Scores {
   bool nan_first = false;  // if a line has NaN, the index must point to a NaN (median)
 };
 
-/// One output. All vectors have one entry per element, row-major.
+/// Bits of Truth::may_overflow: what an element may be besides its value.
+enum MayBe : uint8_t {
+  kMayBeUp = 1,     // +inf
+  kMayBeDown = 2,   // -inf
+  kMayBeNan = 4,    // NaN
+  kMayBeOther = 8,  // one of Truth::others
+};
+
+/// A value that a kernel of the declared precision gives where some intermediate result overflows.
+struct OtherValue {
+  int64_t index = 0;
+  double value = 0;
+  double bound = 0;  // B of this value
+};
+
+/// One output. All vectors but `others` have one entry per element, row-major.
 struct Truth {
   std::string name;
   tensor::DType dtype = tensor::DType::Fp32;
@@ -41,8 +56,8 @@ struct Truth {
   tensor::Large<float> a;           // error of the fp32 path; empty when all zero
   tensor::Large<float> h;           // error of half and fp8 roundings; empty when all zero
   tensor::Large<float> jump;  // distance to the other side of a near discontinuity; empty when none
-  tensor::Large<uint8_t> may_overflow;  // the declared precision gives inf or NaN where the truth
-                                        // does not, or the other way round; empty when none
+  tensor::Large<uint8_t> may_overflow;  // bits of MayBe; empty when all zero
+  std::vector<OtherValue> others;       // sorted by index
   bool exact = false;                   // only exact ops were used: equal bits are required
   std::optional<Scores> scores;
 };

@@ -14,7 +14,7 @@ struct Row {
   const char* hint;
 };
 
-constexpr std::array<Row, 27> kRows = {{
+constexpr std::array<Row, 28> kRows = {{
     {FindingKind::OutOfBoundsGlobal, "out-of-bounds-global",
      "guard the access with the real extent (if (i < n)), or fix the index arithmetic for the last "
      "block"},
@@ -46,6 +46,10 @@ constexpr std::array<Row, 27> kRows = {{
      "writes)"},
     {FindingKind::MissingSyncwarp, "missing-syncwarp",
      "threads of one warp do not run in lock step: put __syncwarp() between the two accesses"},
+    {FindingKind::MissingCopyWait, "missing-copy-wait",
+     "wait for the copy before its target is used: cp.async.commit_group and cp.async.wait_group "
+     "in "
+     "the thread that copies, then __syncthreads() for the others"},
     {FindingKind::GlobalRaceInBlock, "global-race-in-block",
      "put __syncthreads() between the two accesses, give each thread its own element, or use an "
      "atomic"},
@@ -57,7 +61,7 @@ constexpr std::array<Row, 27> kRows = {{
      "return only after the last one"},
     {FindingKind::BarrierMisuse, "barrier-misuse",
      "the thread count of a barrier must be a multiple of 32 and match the threads that arrive; "
-     "ids are 0 to 15"},
+     "ids are 0 to 15, and warps that do not wait for each other need different ones"},
     {FindingKind::BadCollectiveMask, "bad-collective-mask",
      "the mask must name exactly the lanes that call: use __activemask() only to inspect, or "
      "compute the mask with __ballot_sync before branching"},

@@ -24,6 +24,7 @@ enum class FindingKind : uint8_t {
   ScratchNotRestored,  // "= 0 kept" scratch is not zero after the call
   SharedRace,          // two threads, one word, no barrier between them
   MissingSyncwarp,     // the same inside one warp: the code assumes lock-step
+  MissingCopyWait,     // shared memory that a cp.async may still be writing
   GlobalRaceInBlock,
   GlobalRaceBetweenBlocks,
   DivergentBarrier,    // some threads of the block never reach it, or wait at another one

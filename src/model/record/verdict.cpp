@@ -28,7 +28,8 @@ void fields(auto& v, Worst& w) {
 void fields(auto& v, ErrorSummary& s) {
   v("max_z", s.max_z)("rms_z", s.rms_z)("max_abs", s.max_abs)("max_rel", s.max_rel);
   v("max_ulps", s.max_ulps)("elements", s.elements)("discontinuous", s.discontinuous);
-  v("overflowed", s.overflowed)("worst", s.worst)("cell", s.cell);
+  v("overflowed", s.overflowed)("overflow_values", s.overflow_values);
+  v("overflow_classes", s.overflow_classes)("worst", s.worst)("cell", s.cell);
 }
 
 void fields(auto& v, Rejected& r) {
@@ -41,8 +42,15 @@ void fields(auto& v, Wrong& w) {
   v("stage", w.stage, kStageNames)("reason", w.reason)("error", w.summary)("repro", w.repro);
 }
 
+void fields(auto& v, BatchInvariance& b) {
+  v("dims", b.dims)("batches", b.batches)("why", b.why);
+}
+
 void fields(auto& v, Passed& p) {
   v("error", p.summary)("cells", p.cells)("deterministic", p.deterministic);
+  v("batch_invariant", p.batch.holds)("batch", p.batch)("sum_order", p.sum_order);
+  v("complete", p.complete)("certified", p.certified)("below", p.below)("incomplete", p.incomplete);
+  v("complete_below", p.complete_below);
 }
 
 void fields(auto& v, Unknown& u) { v("missing_evidence", u.missing_evidence); }
@@ -62,7 +70,7 @@ bool passed(const Verdict& verdict) { return std::holds_alternative<Passed>(verd
 
 Json to_json(const Verdict& verdict) {
   JsonWriter writer;
-  writer("verdict", verdict_name(verdict));
+  writer("verdict", verdict_name(verdict))("judge", kJudgeVersion);
   std::visit([&](const auto& outcome) { list_fields(writer, outcome); }, verdict);
   return std::move(writer).take();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compile/cache.h"
+#include "compile/checked_compiler.h"
 #include "compile/device_headers.h"
 #include "compile/nvrtc_core.h"
 #include "compile/program_compiler.h"
@@ -93,15 +94,16 @@ Result<std::unique_ptr<ports::Compiler>> select_compiler(const Toolbox& tools,
     if (!name.empty() && name != known_name) continue;
     Candidate made = KW_TRY(make(known_name, tools, options));
     if (!made.compiler) continue;
-    if (!options.cache)
-      return std::unique_ptr<ports::Compiler>(
-          std::make_unique<RecordedCompiler>(std::move(made.compiler)));
-    CacheOptions cache;
-    cache.folder = os::cache_directory() + "/compile";
-    cache.salt = std::move(made.salt);
-    cache.command = std::move(made.command);
-    return std::unique_ptr<ports::Compiler>(std::make_unique<RecordedCompiler>(
-        std::make_unique<CachingCompiler>(std::move(made.compiler), std::move(cache))));
+    if (options.cache) {
+      CacheOptions cache;
+      cache.folder = os::cache_directory() + "/compile";
+      cache.salt = std::move(made.salt);
+      cache.command = std::move(made.command);
+      made.compiler = std::make_unique<CachingCompiler>(std::move(made.compiler), std::move(cache));
+    }
+    made.compiler = std::make_unique<RecordedCompiler>(std::move(made.compiler));
+    return std::unique_ptr<ports::Compiler>(
+        std::make_unique<CheckedCompiler>(std::move(made.compiler)));
   }
   return not_found(name.empty() ? "no CUDA compiler" : "no " + name, tools);
 }

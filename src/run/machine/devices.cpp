@@ -14,6 +14,8 @@ Result<std::unique_ptr<ports::Compiler>> open_compiler(const std::string& name) 
   return compile::select_compiler(options);
 }
 
+bool has_gpu() { return cuda::Driver::open().has_value(); }
+
 Result<std::unique_ptr<ports::Device>> open_device(const DeviceRequest& request) {
   const std::string& kind = request.kind;
   if (kind != "auto" && kind != "gpu" && kind != "vgpu")

@@ -23,6 +23,8 @@ struct DeviceRequest {
   double patience_seconds = 60;  // how long to wait for a GPU that another process uses
   std::function<void(const std::string&)> notice;  // called when we wait for the GPU; may be empty
 };
+/// Whether this machine has a GPU that a driver can open.
+bool has_gpu();
 Result<std::unique_ptr<ports::Device>> open_device(const DeviceRequest& request);
 
 Json to_json(const ports::DeviceInfo& info);

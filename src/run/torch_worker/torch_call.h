@@ -20,6 +20,7 @@ struct TorchSource {
                       // reference, REFERENCE, or the file's only function
   std::vector<std::pair<std::string, int64_t>> globals;  // top-level names
   // that get other values; names that the file does not define are ignored
+  bool evaluation = false;  // modules are in eval mode from the start
 };
 
 /// One argument or weight: a tensor, otherwise a value (null, bool, number, string, list).

@@ -5,13 +5,22 @@
 // all before it agreed.
 // Matching ops by name would fail where one call becomes several nodes. The cost: a second
 // evaluation, only after a difference; steps of autograd have no place, so none of them is blamed.
+//
+// sort and topk may order equal values in any way, and topk with sorted=False all of them. What
+// follows from such a choice differs too, though both read the reference alike. So PyTorch's own
+// indices are judged by the values they select, and where they are right our graph is evaluated
+// again with them.
 #include "torch_worker/torch_cross_check.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
+
+#include "tensor/convert.h"
 
 namespace kw::torch_worker {
 namespace {
@@ -54,6 +63,96 @@ std::map<Place, std::vector<graph::NodeId>> results_by_place(const graph::Graph&
 
 bool same_type(const graph::Node& node, const tensor::HostTensor& value) {
   return node.dtype == value.dtype && graph::values_of(node.shape) == value.shape;
+}
+
+bool chooses(graph::Op op) { return op == graph::Op::SortIndices || op == graph::Op::TopKIndices; }
+
+/// PyTorch's indices for the nodes that choose among equals, by place and order there.
+std::vector<StepPair> choices_of(const graph::Graph& graph, const Json& steps,
+                                 const std::vector<TorchTensor>& values) {
+  std::map<Place, std::vector<size_t>> made;
+  const auto& items = steps.items();
+  for (size_t i = 0; i < items.size() && i < values.size(); ++i) {
+    if (values[i].tensor.dtype == tensor::DType::Int64)
+      made[{items[i]["line"].as_int(), items[i]["column"].as_int()}].push_back(i);
+  }
+  std::vector<StepPair> pairs;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const graph::Node& node = graph.nodes[i];
+    if (!chooses(node.op)) continue;
+    std::vector<size_t>& at = made[{node.line, node.column}];
+    const auto fits =
+        std::ranges::find_if(at, [&](size_t step) { return same_type(node, values[step].tensor); });
+    if (fits == at.end()) continue;
+    pairs.push_back({*fits, static_cast<graph::NodeId>(i)});
+    at.erase(fits);
+  }
+  return pairs;
+}
+
+/// The same indices, the best score first in each line: topk(sorted=False) promises no order.
+tensor::HostTensor in_order(const tensor::HostTensor& got, const ports::Scores& scores) {
+  tensor::HostTensor sorted = got;
+  const auto dim = static_cast<size_t>(scores.dim);
+  int64_t inner = 1;
+  for (size_t i = dim + 1; i < got.shape.size(); ++i) inner *= got.shape[i];
+  const int64_t many = got.shape[dim];
+  const auto* from = reinterpret_cast<const int64_t*>(got.data.data());
+  auto* to = reinterpret_cast<int64_t*>(sorted.data.data());
+  const int64_t count = tensor::value_count(got);
+  for (int64_t line = 0; many > 0 && line < count / many; ++line) {
+    const int64_t start = line / inner * many * inner + line % inner;
+    const int64_t base = line / inner * scores.extent * inner + line % inner;
+    std::vector<int64_t> indices;
+    for (int64_t j = 0; j < many; ++j) indices.push_back(from[start + j * inner]);
+    const bool legal =
+        std::ranges::all_of(indices, [&](int64_t one) { return one >= 0 && one < scores.extent; });
+    if (!legal) return got;
+    std::ranges::stable_sort(indices, [&](int64_t a, int64_t b) {
+      const double x = scores.value[static_cast<size_t>(base + a * inner)];
+      const double y = scores.value[static_cast<size_t>(base + b * inner)];
+      if (std::isnan(x) != std::isnan(y)) return std::isnan(x) == scores.largest;
+      return scores.largest ? x > y : x < y;
+    });
+    for (int64_t j = 0; j < many; ++j) to[start + j * inner] = indices[static_cast<size_t>(j)];
+  }
+  return sorted;
+}
+
+/// Our graph and inputs with PyTorch's choices where they are right; not set when there is none.
+struct Replayed {
+  graph::Graph graph;
+  std::vector<tensor::HostTensor> inputs;
+};
+Result<std::optional<Replayed>> with_choices(const CrossCheck& check, ports::Oracle& oracle,
+                                             TorchProcess& torch) {
+  const bool any = std::ranges::any_of(check.graph->nodes,
+                                       [](const graph::Node& node) { return chooses(node.op); });
+  if (!any || !check.call.gradients.of.empty()) return std::optional<Replayed>();
+  const TorchAnswer traced = torch.ask("trace", check.call, Json::object(), check.timeout_seconds);
+  if (!traced.ok()) return std::optional<Replayed>();
+  Replayed replayed{*check.graph, *check.inputs};
+  bool replaced = false;
+  for (const StepPair& pair : choices_of(*check.graph, traced.body["steps"], traced.outputs)) {
+    graph::Graph probe = replayed.graph;
+    probe.outputs = {{"choice", pair.node}};
+    const auto truths = KW_TRY(oracle.truth(probe, replayed.inputs, check.options));
+    const tensor::HostTensor& got = traced.outputs[pair.step].tensor;
+    if (truths.empty() || !truths[0].scores) continue;
+    const bool ordered = check.judge(truths[0], got).empty();
+    const bool is_set = probe[pair.node].op == graph::Op::TopKIndices;
+    if (!ordered && !(is_set && check.judge(truths[0], in_order(got, *truths[0].scores)).empty()))
+      continue;
+    graph::Node& node = replayed.graph.nodes[static_cast<size_t>(pair.node)];
+    node.op = graph::Op::Input;
+    node.inputs.clear();
+    node.attrs = {};
+    node.attrs.integer = static_cast<int64_t>(replayed.inputs.size());
+    replayed.graph.inputs.push_back({fmt::format("choice_{}", pair.node), pair.node});
+    replayed.inputs.push_back(got);
+    replaced = true;
+  }
+  return replaced ? std::optional(std::move(replayed)) : std::optional<Replayed>();
 }
 
 /// Finds the first pair of steps that differs. Leaves the mismatches unchanged when no pair does.
@@ -123,6 +222,25 @@ std::vector<StepPair> pair_steps(const graph::Graph& graph, const Json& steps,
   return pairs;
 }
 
+namespace {
+
+std::vector<Mismatch> mismatches_of(const CrossCheck& check,
+                                    const std::vector<ports::Truth>& truths,
+                                    const TorchAnswer& answer) {
+  std::vector<Mismatch> mismatches;
+  for (size_t i = 0; i < truths.size(); ++i) {
+    const std::string why = judged(check, truths[i], answer.outputs[i].tensor);
+    if (why.empty()) continue;
+    Mismatch mismatch;
+    mismatch.output = truths[i].name;
+    mismatch.why = why;
+    mismatches.push_back(mismatch);
+  }
+  return mismatches;
+}
+
+}  // namespace
+
 Result<CrossChecked> cross_check(const CrossCheck& check, ports::Oracle& oracle,
                                  TorchProcess& torch) {
   CrossChecked result;
@@ -137,15 +255,19 @@ Result<CrossChecked> cross_check(const CrossCheck& check, ports::Oracle& oracle,
     result.mismatches.push_back(mismatch);
     return result;
   }
-  for (size_t i = 0; i < truths.size(); ++i) {
-    const std::string why = judged(check, truths[i], answer.outputs[i].tensor);
-    if (why.empty()) continue;
-    Mismatch mismatch;
-    mismatch.output = truths[i].name;
-    mismatch.why = why;
-    result.mismatches.push_back(mismatch);
+  result.mismatches = mismatches_of(check, truths, answer);
+  if (result.agree()) return result;
+  if (const auto replayed = KW_TRY(with_choices(check, oracle, torch))) {
+    const auto again = KW_TRY(oracle.truth(replayed->graph, replayed->inputs, check.options));
+    result.mismatches = mismatches_of(check, again, answer);
+    if (result.agree()) return result;
+    CrossCheck other = check;
+    other.graph = &replayed->graph;
+    other.inputs = &replayed->inputs;
+    KW_TRY(blame(other, oracle, torch, &result.mismatches));
+    return result;
   }
-  if (!result.mismatches.empty()) KW_TRY(blame(check, oracle, torch, &result.mismatches));
+  KW_TRY(blame(check, oracle, torch, &result.mismatches));
   return result;
 }
 

@@ -111,6 +111,7 @@ Json source_json(const TorchSource& given) {
   json.set("neighbours", imported_neighbours(source));
   json.set("entry", source.entry);
   json.set("globals", json_of(source.globals));
+  if (source.evaluation) json.set("evaluation", true);
   return json;
 }
 

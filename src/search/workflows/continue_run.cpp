@@ -35,11 +35,13 @@ std::string absolute(const std::string& path) {
 
 void fields(auto& v, SynthesizeRequest& r) {
   v("reference", r.reference)("function", r.function)("inputs", r.inputs)("dims", r.dims);
+  v("mode", r.mode, Zero::Omit);
   v("prompt", r.prompt)("elements", r.elements)("target", r.target)("device", r.device);
   v("compiler", r.compiler)("proposer", r.proposer)("seconds", r.seconds);
   v("candidates", r.candidates)("goal", r.goal)("perf_target", r.perf_target);
   v("precision", r.precision)("seed", r.seed)("quick", r.quick)("cross_check", r.cross_check);
   v("baselines", r.baselines)("timeout_seconds", r.timeout_seconds)("threads", r.threads);
+  v("budget_seconds", r.budget_seconds);
   // Reviewers are models too, for every proposer.
   const bool reviewers =
       !r.reviewers.model.empty() || (r.evolve && !r.evolve->reviewers.model.empty());

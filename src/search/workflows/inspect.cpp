@@ -25,6 +25,7 @@ Json candidate_json(const store::CandidateRow& r) {
   v("id", r.id)("number", r.number)("proposer", r.proposer)("origin", r.origin)("tunes", r.tunes);
   v("verdict", r.verdict, Zero::Null)("stage", r.stage)("reason", r.reason)("when", r.when);
   v("microseconds", r.microseconds)("estimate_us", r.estimate_us);
+  v("judge", r.verdict.empty() ? Json() : Json(r.judge))("old_verdict", r.has_old_verdict());
   return v.take();
 }
 

@@ -13,6 +13,7 @@
 
 #include "arch/arch.h"
 #include "core/text.h"
+#include "plan/codegen.h"
 #include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
@@ -36,8 +37,9 @@ std::vector<std::string> words_of_name(const std::string& path, const std::strin
 
 Result<task::Task> load_task(Session& session) {
   SynthesizeRequest& request = session.request;
-  reference::ReferenceRequest ask{request.reference, request.function, request.inputs, request.dims,
-                                  session.torch};
+  reference::ReferenceRequest ask{
+      request.reference, request.function, request.inputs, request.dims, session.torch, false, {},
+      request.mode,      request.device};
   Result<task::Task> task = reference::load_reference(ask);
   const auto try_inputs = [&](std::vector<std::string> inputs) {
     if (inputs.empty()) return;
@@ -148,6 +150,15 @@ void order_shapes(task::Task& task, const std::string& priority) {
   if (priority == "throughput") std::ranges::reverse(task.benchmark_shapes);
 }
 
+/// Says for which extents kernels are made; at other shapes they do not run, or differ.
+static void note_frozen(task::Task& task) {
+  const Result<std::vector<std::string>> frozen = generate::frozen_dims(task);
+  if (!frozen || frozen->empty()) return;
+  std::string values = join(*frozen, ", ");
+  task.notes.push_back("compiled for " + replace_all(values, " == ", "=") +
+                       ": the extent decides more than shapes");
+}
+
 Status read_reference(Session& session) {
   const SynthesizeRequest& request = session.request;
   session.prompt =
@@ -160,6 +171,7 @@ Status read_reference(Session& session) {
   KW_TRY(apply_elements(session));
   KW_TRY(apply_prompt(session));
   session.report.task_name = task.name;
+  note_frozen(task);
   for (const std::string& note : task.notes) session.report.notes.push_back(note);
   return Done{};
 }

@@ -97,6 +97,12 @@ Json correctness_json(const Session& session) {
   v("max_z", number(&record::ErrorSummary::max_z))("rms_z", number(&record::ErrorSummary::rms_z));
   v("verdict", record::verdict_name(gate.verdict))("device", gate.device);
   v("certified", session.report.certified)("replay_seeded", gate.replay_seeded);
+  v("judge", record::kJudgeVersion);
+  if (const auto* passed = std::get_if<record::Passed>(&gate.verdict)) {
+    v("complete", passed->complete)("below", passed->below)("incomplete", passed->incomplete);
+    v("deterministic", passed->deterministic)("batch_invariant", passed->batch.holds);
+    v("sum_order", passed->sum_order);
+  }
   v("skipped", gate.skipped)("lint", gate.lint)("cross_check", verified->cross_check);
   return v.take();
 }

@@ -13,6 +13,7 @@
 
 #include "core/json.h"
 #include "core/result.h"
+#include "record/verdict.h"
 #include "stages/model_options.h"
 #include "workflows/evolve.h"
 #include "workflows/task_request.h"
@@ -88,9 +89,13 @@ struct SynthesisReport {
   std::optional<double> speedup;     // over the best baseline
   std::string relation;              // to that baseline
   std::optional<bool> below_target;  // not set: unknown
-  bool certified = false;            // fresh entropy, full gate
+  bool certified = false;            // fresh entropy, full gate, complete in practice
+  bool fresh = false;                // inputs from fresh entropy
+  std::string below;                 // record::Passed::below
   int64_t cells = 0;
   double max_z = 0;
+  std::optional<bool> deterministic;
+  record::BatchInvariance batch;
   double wall_seconds = 0;
   std::vector<std::string> warnings, notes;
   std::string models, cost;        // models asked and their cost, as text; "" when none

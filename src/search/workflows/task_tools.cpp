@@ -129,8 +129,15 @@ Status EngineTaskTools::read_task() {
   if (request_.reference.empty())
     return input_error("optimize needs --reference REF: a Python file or a task folder");
   torch_ = reference::open_torch();
-  task_.emplace(KW_TRY(reference::load_reference(
-      {request_.reference, request_.function, request_.inputs, request_.dims, torch_})));
+  task_.emplace(KW_TRY(reference::load_reference({request_.reference,
+                                                  request_.function,
+                                                  request_.inputs,
+                                                  request_.dims,
+                                                  torch_,
+                                                  false,
+                                                  {},
+                                                  request_.mode,
+                                                  request_.device})));
   notes_ = task_->notes;
   return reference::read_precision(request_.precision, task_->precision);
 }

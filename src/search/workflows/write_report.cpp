@@ -82,12 +82,17 @@ void add_winner(const Session& session, SynthesisReport& report) {
   report.design = winner.origin;
   report.tunes = winner.tunes;
   report.kernel_path = session.run->folder() + "/final/kernel.cu";
+  bool complete = false;
   if (const auto* passed = std::get_if<record::Passed>(&bench.gate.gate.verdict)) {
     report.cells = passed->cells;
     report.max_z = passed->summary.max_z;
+    report.deterministic = passed->deterministic;
+    report.batch = passed->batch;
+    report.below = passed->below;
+    complete = passed->complete_in_practice();
   }
-  report.certified =
-      !session.request.seed && !(session.request.quick && session.judge->has_clock());
+  report.fresh = !session.request.seed && !(session.request.quick && session.judge->has_clock());
+  report.certified = report.fresh && complete;
   const auto& checked = bench.gate.cross_check;
   // PyTorch is installed but could not evaluate the reference.
   if (checked && checked->state == verification::CrossCheckState::NotChecked &&
@@ -143,6 +148,19 @@ SynthesisReport completed_report(const Session& session) {
   return report;
 }
 
+/// The options without which `verify` would read another task from the stored reference.
+std::string task_words(const Session& session) {
+  const SynthesizeRequest& request = session.request;
+  std::vector<std::string> options = verification::task_options(
+      request.inputs, request.function.empty() ? session.task->function : request.function);
+  if (!request.mode.empty()) options.insert(options.end(), {"--mode", request.mode});
+  for (const auto& [name, value] : request.dims)
+    options.insert(options.end(), {"--dim", fmt::format("{}={}", name, value)});
+  std::string words;
+  for (const std::string& word : options) words += " " + shell_quote(word);
+  return words;
+}
+
 std::string readme(const Session& session) {
   const SynthesisReport& report = session.report;
   std::string tunes;
@@ -154,7 +172,8 @@ std::string readme(const Session& session) {
       session.request.evolve ? "evolve" : "synthesize", report.run_id);
   out += fmt::format("- right: {} cells, worst error {:.3g} of its bound, judged on {}{}\n",
                      report.cells, report.max_z, report.device,
-                     report.certified ? " with fresh random inputs" : " with replayed seeds");
+                     report.fresh ? " with fresh random inputs" : " with replayed seeds");
+  if (!report.below.empty()) out += fmt::format("- judged {}\n", report.below);
   if (report.measured) {
     out += fmt::format("- fast: {:.2f} us at {}, {:.0f} % of the floor of {:.2f} us\n", report.us,
                        report.dims, 100 * report.of_floor, report.floor_us);
@@ -168,8 +187,9 @@ std::string readme(const Session& session) {
                          line.relation);
   }
   if (session.evolution) out += evolution_text(evolution_json(session), true);
-  out += fmt::format("\nJudge it again: `kernelwright verify kernel.cu --reference {}`\n",
-                     session.request.models.store_reference ? "../inputs/reference.py" : "REF");
+  out += fmt::format("\nJudge it again: `kernelwright verify kernel.cu --reference {}{}`\n",
+                     session.request.models.store_reference ? "../inputs/reference.py" : "REF",
+                     task_words(session));
   return out;
 }
 

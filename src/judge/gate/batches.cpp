@@ -1,0 +1,315 @@
+// The problem: users of inference servers need the same answer whatever else is in the batch. Each
+// row may still be right when the kernel changes the order of a sum with the size of the batch, so
+// comparing with the truth does not show it; comparing bits does. The batch dims come from the
+// graph (row_relations), so that no dim is varied along which the reference itself mixes rows. The
+// sizes include one for every launch group the module chooses along that dim, because a change of
+// kernels is the usual cause. The alternative, reading the order of sums from the code, would miss
+// what depends on run-time values. The cost: a handful of runs of small shapes per candidate.
+#include "gate/batches.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "core/text.h"
+#include "gate/families.h"
+#include "gate/metamorphic.h"
+#include "gate/tile_work.h"
+
+namespace kw::gate {
+
+namespace {
+
+using tensor::HostTensor;
+
+// Rows take turns: ordinary values, and values of many magnitudes, whose sums show their order.
+constexpr const char* kRowFamilies[] = {"normal", "heavy"};
+constexpr const char* kNeighbourFamily = "spikes";  // large values beside the rows compared
+constexpr double kTileShare = 2;   // whole tiles are quicker than single elements
+constexpr int64_t kLeastRows = 8;  // compared for each size: one sum may agree by chance
+
+enum : uint64_t { kRows = 1000, kNeighbours };  // purposes of seeds
+
+/// The rows of one batch: which row of the first run each of them is; -1: a new one.
+using RowOrder = std::vector<int64_t>;
+
+int64_t extent_of(const Relation& relation, const std::vector<HostTensor>& inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const int axis = relation.input_axes[i];
+    if (axis >= 0) return inputs[i].shape[static_cast<size_t>(axis)];
+  }
+  return 0;
+}
+
+// A dim of weights alone, such as the columns of a product, is not a batch.
+bool is_batch(const Relation& relation, const task::Task& task, const graph::Graph& graph) {
+  if (relation.kind != RelationKind::Split) return false;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    const task::TensorSpec* spec = task.find_input(graph.inputs[i].name);
+    const bool weight = spec != nullptr && spec->role == task::Role::Weight;
+    if (relation.input_axes[i] >= 0 && !weight) return true;
+  }
+  return false;
+}
+
+/// Bytes of the slices of a tensor along an axis.
+struct RowBytes {
+  int64_t outer = 1, extent = 1, bytes = 1;
+
+  RowBytes(const HostTensor& tensor, int axis) : bytes(tensor::dtype_size(tensor.dtype)) {
+    for (size_t i = 0; i < tensor.shape.size(); ++i) {
+      const auto at = static_cast<int>(i);
+      (at < axis ? outer : at == axis ? extent : bytes) *= tensor.shape[i];
+    }
+  }
+  size_t at(int64_t block, int64_t row) const {
+    return static_cast<size_t>((block * extent + row) * bytes);
+  }
+};
+
+/// Takes rows of `from`; a row -1 comes from the same place of `others`.
+HostTensor take_rows(const HostTensor& from, const HostTensor& others, int axis,
+                     const RowOrder& order) {
+  HostTensor to{from.dtype, from.shape, {}};
+  to.shape[static_cast<size_t>(axis)] = static_cast<int64_t>(order.size());
+  const RowBytes rows(from, axis), taken(to, axis);
+  to.data.resize(static_cast<size_t>(taken.outer * taken.extent * taken.bytes));
+  for (int64_t block = 0; block < rows.outer; ++block) {
+    for (int64_t row = 0; row < taken.extent; ++row) {
+      const int64_t source = order[static_cast<size_t>(row)];
+      const HostTensor& tensor = source < 0 ? others : from;
+      std::memcpy(to.data.data() + taken.at(block, row),
+                  tensor.data.data() + rows.at(block, source < 0 ? row : source),
+                  static_cast<size_t>(rows.bytes));
+    }
+  }
+  return to;
+}
+
+/// Returns the first row of `now` that differs from its row in `first`; not set when all agree.
+std::optional<int64_t> other_row(const HostTensor& first, const HostTensor& now, int axis,
+                                 const RowOrder& order) {
+  const RowBytes before(first, axis), after(now, axis);
+  for (int64_t block = 0; block < after.outer; ++block) {
+    for (int64_t row = 0; row < after.extent; ++row) {
+      const int64_t source = order[static_cast<size_t>(row)];
+      if (source < 0) continue;
+      if (std::memcmp(first.data.data() + before.at(block, source),
+                      now.data.data() + after.at(block, row),
+                      static_cast<size_t>(after.bytes)) != 0)
+        return row;
+    }
+  }
+  return std::nullopt;
+}
+
+class BatchProbe {
+ public:
+  BatchProbe(Pool& pool, const CellRunner& runner, const BatchOptions& options)
+      : pool_(pool), runner_(runner), options_(options) {}
+
+  Result<BatchReport> run() {
+    for (const auto& [dim, shapes] : shapes_by_dim()) {
+      bool varied = false;
+      for (const ShapeCase* shape : shapes) {
+        const bool ran = KW_TRY(vary(dim, *shape));
+        varied = varied || ran;
+        if (over()) break;
+      }
+      if (varied) report_.dims.push_back(dim);
+      if (over()) break;
+    }
+    return std::move(report_);
+  }
+
+ private:
+  bool over() const { return report_.failed.has_value() || !report_.difference.empty(); }
+
+  // For each batch dim: the shape with most rows, and the one with most work.
+  std::map<std::string, std::set<const ShapeCase*>> shapes_by_dim() const {
+    struct Best {
+      const ShapeCase* shape;
+      double rank;
+    };
+    std::map<std::string, Best> longest, largest;
+    for (const ShapeCase* shape : pool_.all_shapes()) {
+      const double work = std::max(shape->work, tile_work(shape->graph) / kTileShare);
+      if (options_.most_work > 0 && work > options_.most_work) continue;
+      if (!runner_.programs.select(runner_.matching, runner_.task, shape->graph, shape->dims))
+        continue;
+      for (const Relation& relation : row_relations(shape->graph)) {
+        if (!is_batch(relation, runner_.task, shape->graph)) continue;
+        const auto rows = static_cast<double>(shape->dims.at(relation.dim));
+        if (rows < 2) continue;
+        const auto take = [&](std::map<std::string, Best>& best, double rank) {
+          const auto at = best.find(relation.dim);
+          if (at == best.end() || rank > at->second.rank) best[relation.dim] = {shape, rank};
+        };
+        take(longest, rows);
+        take(largest, shape->work);
+      }
+    }
+    std::map<std::string, std::set<const ShapeCase*>> shapes;
+    for (const auto& [dim, best] : longest) shapes[dim] = {best.shape, largest.at(dim).shape};
+    return shapes;
+  }
+
+  Result<bool> vary(const std::string& dim, const ShapeCase& shape) {
+    for (const Relation& relation : row_relations(shape.graph)) {
+      if (relation.dim != dim || relation.kind != RelationKind::Split) continue;
+      const std::vector<HostTensor> inputs = KW_TRY(draw_rows(relation, shape));
+      const Judged first = KW_TRY(runner_.run(shape, inputs, {}));
+      if (first.result != CellResult::Right) {
+        note_failure(first, shape.dims);
+        return false;
+      }
+      const std::vector<HostTensor> others =
+          KW_TRY(draw_inputs(runner_.task, shape.graph, shape.dims, kNeighbourFamily,
+                             derive_seed(options_.seed, kNeighbours)));
+      bool ran = false;
+      for (const RowOrder& order : orders(relation, shape, extent_of(relation, inputs))) {
+        if (options_.interrupted && options_.interrupted()) return environment_error("interrupted");
+        const bool one = KW_TRY(compare(relation, shape, inputs, others, order, first));
+        ran = ran || one;
+        if (over()) break;
+      }
+      return ran;
+    }
+    return false;
+  }
+
+  Result<std::vector<HostTensor>> draw_rows(const Relation& relation,
+                                            const ShapeCase& shape) const {
+    std::vector<std::vector<HostTensor>> drawn;
+    for (const char* family : kRowFamilies)
+      drawn.push_back(KW_TRY(draw_inputs(runner_.task, shape.graph, shape.dims, family,
+                                         derive_seed(options_.seed, kRows))));
+    std::vector<HostTensor> inputs;
+    for (size_t i = 0; i < shape.graph.inputs.size(); ++i) {
+      const int axis = relation.input_axes[i];
+      RowOrder turns(static_cast<size_t>(shape.dims.at(relation.dim)));
+      for (size_t row = 0; row < turns.size(); ++row)
+        turns[row] = row % 2 == 0 ? static_cast<int64_t>(row) : -1;
+      inputs.push_back(axis < 0 ? drawn[0][i] : take_rows(drawn[0][i], drawn[1][i], axis, turns));
+    }
+    return inputs;
+  }
+
+  // Other neighbours, other places, one row alone, and parts of the batch.
+  std::vector<RowOrder> orders(const Relation& relation, const ShapeCase& shape,
+                               int64_t rows) const {
+    std::vector<RowOrder> all;
+    if (rows < 2) return all;
+    RowOrder kept(static_cast<size_t>(rows));
+    for (int64_t row = 0; row < rows; ++row) {
+      const bool stays = derive_seed(options_.seed, static_cast<uint64_t>(row)) % 2 == 0;
+      kept[static_cast<size_t>(row)] = stays ? row : -1;
+    }
+    all.push_back(kept);
+    all.push_back(shuffled(rows, derive_seed(options_.seed, 1)));
+    for (const int64_t size : sizes(relation.dim, shape, rows)) {
+      const RowOrder order =
+          shuffled(rows, derive_seed(options_.seed, 2 + static_cast<uint64_t>(size)));
+      for (int64_t row = 0; row < std::min(kLeastRows, rows); row += size) {
+        const auto from = order.begin() + row;
+        all.emplace_back(from, from + std::min(size, rows - row));
+      }
+    }
+    return all;
+  }
+
+  // One row, a random number of rows, and one size for every other launch group along the dim.
+  std::vector<int64_t> sizes(const std::string& dim, const ShapeCase& shape, int64_t rows) const {
+    std::vector<int64_t> chosen = {1};
+    if (runner_.programs.module().groups.size() > 1) {
+      std::set<std::string> variants = {variant(dim, shape, rows), variant(dim, shape, 1)};
+      for (int64_t size = 2; size < rows; size *= 2) {
+        if (variants.insert(variant(dim, shape, size)).second) chosen.push_back(size);
+      }
+    }
+    if (rows > 2) {
+      const uint64_t draw = derive_seed(options_.seed, static_cast<uint64_t>(rows));
+      chosen.push_back(2 + static_cast<int64_t>(draw % static_cast<uint64_t>(rows - 2)));
+    }
+    std::ranges::sort(chosen);
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    if (chosen.size() > static_cast<size_t>(options_.runs_per_dim))
+      chosen.resize(static_cast<size_t>(options_.runs_per_dim));
+    return chosen;
+  }
+
+  // The kernels that the module launches for a batch of this size; "" when it does not serve it.
+  std::string variant(const std::string& dim, const ShapeCase& shape, int64_t rows) const {
+    task::Dims dims = shape.dims;
+    dims[dim] = rows;
+    const Result<graph::Graph> graph = runner_.task.graph_at(dims);
+    if (!graph) return "";
+    const auto selection = runner_.programs.select(runner_.matching, runner_.task, *graph, dims);
+    if (!selection) return "";
+    return fmt::format("{}:{}", selection->group, join(selection->kernels, ";"));
+  }
+
+  // Returns whether the batch was run.
+  Result<bool> compare(const Relation& relation, const ShapeCase& shape,
+                       const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& others,
+                       const RowOrder& order, const Judged& first) {
+    ShapeCase other = shape;
+    other.dims[relation.dim] = static_cast<int64_t>(order.size());
+    if (other.dims != shape.dims) {
+      Result<graph::Graph> graph = runner_.task.graph_at(other.dims);
+      if (!graph) return false;
+      other.graph = std::move(graph).value();
+    }
+    std::vector<HostTensor> changed;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const int axis = relation.input_axes[i];
+      changed.push_back(axis < 0 ? inputs[i] : take_rows(inputs[i], others[i], axis, order));
+    }
+    const Judged now = KW_TRY(runner_.run(other, changed, {}));
+    if (now.result == CellResult::NotServed) return false;
+    if (now.result != CellResult::Right) {
+      note_failure(now, other.dims);
+      return false;
+    }
+    ++report_.runs;
+    for (size_t i = 0; i < first.outputs.size() && report_.difference.empty(); ++i) {
+      const int axis = relation.output_axes[i];
+      if (axis < 0) continue;
+      const std::optional<int64_t> row = other_row(first.outputs[i], now.outputs[i], axis, order);
+      if (!row) continue;
+      report_.difference = fmt::format(
+          "{} along {}: row {} of {} has other bits as row {} of {}, {}",
+          shape.graph.outputs[i].name, relation.dim, order[static_cast<size_t>(*row)],
+          shape.dims.at(relation.dim), *row, order.size(), task::dims_text(other.dims));
+      report_.first_dims = shape.dims;
+      report_.other_dims = other.dims;
+    }
+    return true;
+  }
+
+  void note_failure(const Judged& judged, const task::Dims& dims) {
+    if (judged.failed()) {
+      report_.failed = judged;
+      report_.failed_dims = dims;
+    } else if (report_.left_out.empty()) {
+      report_.left_out = task::dims_text(dims) + ": " + judged.reason;
+    }
+  }
+
+  Pool& pool_;
+  const CellRunner& runner_;
+  const BatchOptions& options_;
+  BatchReport report_;
+};
+
+}  // namespace
+
+Result<BatchReport> vary_batches(Pool& pool, const CellRunner& runner,
+                                 const BatchOptions& options) {
+  return BatchProbe(pool, runner, options).run();
+}
+
+}  // namespace kw::gate

@@ -1,0 +1,241 @@
+// Launch groups, thresholds and benchmark shapes: what the gate runs beyond the listed shapes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "gate/fakes.h"
+#include "gate/gate.h"
+#include "gate/module_shapes.h"
+#include "gate/reach.h"
+#include "kernel/parse_module.h"
+
+namespace kw::gate {
+
+namespace {
+
+/// A module for fake_task() with these plan lines between its tensors and its code.
+kernel::Module module_with(const std::string& lines) {
+  const std::string text =
+      "//! kernelwright 1\n//! task twice\n//! input x: fp32[B, D]\n//! output y: fp32[B, D]\n" +
+      lines + "__global__ void twice(const float* x, float* y, int d) {}\n";
+  kernel::ParseOutcome outcome = kernel::parse(text, "twice.cu");
+  if (!outcome.module)
+    throw std::runtime_error(
+        cuda_source::render_diagnostics(outcome.diagnostics, text, "twice.cu"));
+  return std::move(*outcome.module);
+}
+
+const std::string kLaunch = "//! launch twice grid(B) block(64) args(x, y, D)\n";
+
+std::string two_groups(const std::string& when) {
+  return "//! when " + when + "\n" + kLaunch + "//! when true\n" + kLaunch;
+}
+
+class CoverageTest : public testing::Test {
+ protected:
+  task::Task task = fake_task();
+  FakeOracle oracle;
+  FakeCompiler compiler;
+  FakeDevice virtual_gpu{true};
+  kernel::Bindings fixed = fake_bindings();
+  double budget = 60;
+  std::optional<Pool> pool;
+
+  GateReport judged(const kernel::Module& module) {
+    uint64_t drawn = 77;
+    const Entropy entropy = [&drawn]() -> Result<uint64_t> { return ++drawn; };
+    ShapeLimits limits = virtual_limits();
+    limits.secret = 5;
+    pool.emplace(Pool::make(task, oracle, plan_shapes(task, limits).value(), {}, entropy).value());
+    GateRequest request;
+    request.compiler = &compiler;
+    request.virtual_gpu = {&virtual_gpu, fixed, &*pool};
+    request.repro = {"twice.cu", "twice.py", {}};
+    request.entropy = entropy;
+    request.budget_seconds = budget;
+    auto made = judge(module, request);
+    if (!made) throw std::runtime_error(made.error().message);
+    return std::move(made).value();
+  }
+
+  record::Passed passed(const std::string& lines) {
+    report = judged(module_with(lines));
+    const auto* verdict = std::get_if<record::Passed>(&report.verdict);
+    if (verdict == nullptr) throw std::runtime_error(record::to_json(report.verdict).dump());
+    return *verdict;
+  }
+
+  /// A view of a module at two shapes of the task.
+  PlanView view(const kernel::Module& module) {
+    for (const auto& [b, d] : {std::pair<int64_t, int64_t>{3, 64}, {5, 31}}) {
+      ShapeCase shape;
+      shape.dims = {{"B", b}, {"D", d}};
+      shape.graph = task.graph_at(shape.dims).value();
+      shapes.push_back(std::make_unique<ShapeCase>(std::move(shape)));
+    }
+    std::vector<const ShapeCase*> known;
+    for (const auto& shape : shapes) known.push_back(shape.get());
+    matching = match_tensors(module, task, known[0]->graph).value();
+    return PlanView(module, matching, task, fixed, known);
+  }
+
+  GateReport report;
+  std::vector<std::unique_ptr<ShapeCase>> shapes;
+  Matching matching;
+};
+
+TEST_F(CoverageTest, EverythingRunsAndTheVerdictIsComplete) {
+  const record::Passed verdict = passed(two_groups("D % 4 == 0"));
+  EXPECT_TRUE(verdict.complete && verdict.certified);
+  EXPECT_EQ(verdict.below, "");
+  ASSERT_EQ(report.groups.size(), 2U);
+  for (const GroupReport& group : report.groups) {
+    EXPECT_EQ(group.state, "run");
+    EXPECT_GT(group.cells, 0);
+  }
+}
+
+TEST_F(CoverageTest, AGroupOfNoListedShapeIsFoundAndRun) {
+  const record::Passed verdict = passed(two_groups("B % 97 == 13 && D % 89 == 7"));
+  EXPECT_TRUE(verdict.complete);
+  EXPECT_GT(report.groups[0].cells, 0);
+}
+
+TEST_F(CoverageTest, AGroupForMoreElementsThanThereIsMemoryLimitsTheVerdict) {
+  const record::Passed verdict = passed(two_groups("B * D <= 2000000000"));
+  EXPECT_FALSE(verdict.complete || verdict.certified);
+  EXPECT_TRUE(verdict.complete_in_practice());
+  EXPECT_TRUE(verdict.below.starts_with("below 2,000,000,0")) << verdict.below;
+  EXPECT_EQ(report.groups[0].state, "run");
+  EXPECT_EQ(report.groups[1].state, "unaffordable");
+  EXPECT_NE(report.groups[1].needs, "");
+}
+
+TEST_F(CoverageTest, AnUnreachableGroupDoesNotMatter) {
+  for (const char* when : {"B < 0", "1 > 2 && B > 3", "VEC == 2 && D % 2 == 0"}) {
+    const record::Passed verdict = passed("//! tune VEC in 1, 2\n" + two_groups(when));
+    EXPECT_TRUE(verdict.complete) << when;
+    EXPECT_EQ(report.groups[0].state, "unreachable") << when;
+    EXPECT_NE(report.groups[0].why, "") << when;
+  }
+  passed("//! when D % 1 == 0 && B > 2\n" + kLaunch + two_groups("B > 2"));
+  EXPECT_EQ(report.groups[1].state, "unreachable");
+}
+
+TEST_F(CoverageTest, AScreeningIsNeverComplete) {
+  budget = 0;
+  const record::Passed verdict = passed(two_groups("B >= 50000"));
+  EXPECT_FALSE(verdict.complete || verdict.certified || verdict.complete_in_practice());
+  EXPECT_EQ(report.groups[0].state, "not run");
+}
+
+TEST_F(CoverageTest, TheBenchmarkShapeRunsUncut) {
+  task.benchmark_shapes = {{{"B", 3000}, {"D", 512}}};
+  EXPECT_TRUE(passed(kLaunch).complete);
+  const auto whole = [](const CellReport& cell) { return cell.cell.shape == "B=3000 D=512"; };
+  ASSERT_TRUE(std::ranges::any_of(report.cells, whole));
+  EXPECT_EQ(std::ranges::find_if(report.cells, whole)->cell.family, "spikes");
+}
+
+TEST_F(CoverageTest, ABenchmarkShapeBeyondTheBudgetLimitsTheVerdict) {
+  task.benchmark_shapes = {{{"B", int64_t{1} << 22}, {"D", 4096}}};
+  budget = 0.01;
+  const record::Passed verdict = passed(kLaunch);
+  EXPECT_FALSE(verdict.complete || verdict.complete_in_practice());
+  EXPECT_EQ(verdict.below, "below B=4194304 D=4096");
+}
+
+TEST_F(CoverageTest, WithoutAnAffordableShapeTheVerdictIsUnknown) {
+  constexpr int64_t kRows = int64_t{1} << 22;
+  task.dims = {{"B", {kRows, kRows, 1}}, {"D", {4096, 4096, 1}}};
+  task.correctness_shapes = task.benchmark_shapes = {{{"B", kRows}, {"D", 4096}}};
+  budget = 1;
+  report = judged(module_with(kLaunch));
+  const auto* unknown = std::get_if<record::Unknown>(&report.verdict);
+  ASSERT_NE(unknown, nullptr) << record::to_json(report.verdict).dump();
+  EXPECT_NE(unknown->missing_evidence.find("costs too much on this device"), std::string::npos);
+}
+
+TEST_F(CoverageTest, ConstantsOfTheCodeBecomeExtents) {
+  compiler.ptx =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry twice(.param .u32 d) {\n"
+      "  .reg .pred %p<2>;\n  .reg .b32 %r<3>;\n  ld.param.u32 %r1, [d];\n"
+      "  setp.gt.s32 %p1, %r1, 2999;\n  ret;\n}\n";
+  EXPECT_TRUE(passed(kLaunch).complete);
+  for (const char* extent : {"D=2999", "D=3000"}) {
+    EXPECT_TRUE(std::ranges::any_of(report.cells, [&](const CellReport& cell) {
+      return cell.cell.shape.ends_with(extent);
+    })) << extent;
+  }
+}
+
+TEST_F(CoverageTest, MoreThresholdsThanShapesAreNamed) {
+  std::string lines;
+  for (int i = 0; i < 80; ++i)
+    lines += "//! when B == " + std::to_string(100 + 7 * i) + "\n" + kLaunch;
+  const record::Passed verdict = passed(lines + "//! when true\n" + kLaunch);
+  EXPECT_TRUE(verdict.complete) << record::to_json(report.verdict).dump();
+  EXPECT_TRUE(std::ranges::any_of(report.skipped, [](const std::string& line) {
+    return line.find("at most 64 are run") != std::string::npos;
+  }));
+}
+
+TEST_F(CoverageTest, SecretExtentsDifferByRun) {
+  ShapeLimits limits = virtual_limits();
+  std::vector<std::vector<task::Dims>> drawn;
+  for (const uint64_t seed : {1, 1, 2}) {
+    limits.secret = seed;
+    drawn.emplace_back();
+    for (const ShapeCase& shape : plan_shapes(task, limits).value().cases) {
+      if (shape.secret) drawn.back().push_back(shape.dims);
+    }
+  }
+  EXPECT_EQ(drawn[0], drawn[1]);
+  EXPECT_NE(drawn[0], drawn[2]);
+  for (const char* dim : {"B", "D"}) {
+    EXPECT_TRUE(
+        std::ranges::any_of(drawn[0], [&](const task::Dims& dims) { return dims.at(dim) > 4099; }));
+  }
+}
+
+struct SidesCase {
+  const char* when;
+  const char* dim;
+  int64_t first, second;
+};
+
+TEST_F(CoverageTest, ThresholdsAreSolved) {
+  for (const SidesCase& row : {SidesCase{"B >= 5000", "B", 4999, 5000},
+                               {"B > 5000", "B", 5000, 5001},
+                               {"D == 511", "D", 510, 511},
+                               {"D % 8 < 1", "D", 7, 8},
+                               {"B <= 33", "B", 33, 34},
+                               {"min(B, 2048) > 1", "B", 1, 2}}) {
+    const kernel::Module module = module_with(two_groups(row.when));
+    const PlanView plan = view(module);
+    ASSERT_TRUE(plan.usable());
+    const std::vector<Threshold> thresholds = plan_thresholds(module);
+    ASSERT_FALSE(thresholds.empty()) << row.when;
+    const auto at = std::ranges::find_if(thresholds, [&](const Threshold& one) {
+      return one.text.ends_with(row.when) || one.text.ends_with("(D % 8) < 1");
+    });
+    ASSERT_NE(at, thresholds.end()) << row.when;
+    const auto sides = sides_of(*at, plan, small_dims(task), row.dim);
+    ASSERT_TRUE(sides.has_value()) << row.when;
+    EXPECT_EQ(sides->first, row.first) << row.when;
+    EXPECT_EQ(sides->second, row.second) << row.when;
+  }
+}
+
+TEST_F(CoverageTest, NamesOfTheModuleFollowFromTheTasksDims) {
+  const kernel::Module module =
+      module_with("//! let ROWS = ceil_div(B, 4)\n" + two_groups("ROWS > 250 && D % 2 == 1"));
+  const PlanView plan = view(module);
+  EXPECT_EQ(plan.group_at({{"B", 1001}, {"D", 3}}), 0);
+  EXPECT_EQ(plan.group_at({{"B", 1000}, {"D", 3}}), 1);
+  EXPECT_EQ(plan.group_at({{"B", 1001}, {"D", 4}}), 1);
+}
+
+}  // namespace
+
+}  // namespace kw::gate

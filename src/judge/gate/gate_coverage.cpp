@@ -1,0 +1,277 @@
+// The problem: shapes from a list cannot show that a kernel is right behind its own limits, and cut
+// shapes cannot show that it is right at the shape that is timed. So the judge also runs shapes
+// that the module itself suggests, one that selects each launch group, and every benchmark shape
+// uncut. Each launch group ends in one of three states: run, unreachable (shown by evaluating the
+// guards), or unaffordable. What is unaffordable does not reject a candidate: a path for more than
+// 2^31 elements is ordinary. It limits what the verdict says: "PASSED below …", not complete and
+// never certified. Rejecting was the alternative; it would refuse most honest modules. The cost is
+// up to `budget_seconds` of the device for each verdict; a screening skips all of this.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "gate/families.h"
+#include "gate/gate_stages.h"
+#include "gate/module_shapes.h"
+#include "gate/reach.h"
+#include "os/memory.h"
+
+namespace kw::gate {
+
+namespace {
+
+using record::Stage;
+
+constexpr double kUnmeasuredRate = 1e8;  // work per second, before anything ran
+constexpr double kRatedWork = 1e5;       // smaller cells measure only overhead
+constexpr double kTruthBytes = 64;       // of memory per element, at most
+constexpr size_t kCoverFamilies = 2;     // for a shape that runs a launch group
+
+std::string spikes_or_first(const task::Task& task) {
+  const std::vector<std::string> all = families_for(task);
+  return std::ranges::find(all, "spikes") != all.end() ? "spikes" : all.front();
+}
+
+std::string count_text(double count) {
+  const std::string digits = fmt::format("{:.0f}", count);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+/// Whether inputs, truth and bound of this shape fit the memory that is free.
+bool fits_memory(const graph::Graph& graph) {
+  double most = 0;
+  for (const graph::Node& node : graph.nodes) {
+    double elements = 1;
+    for (const graph::Dim& dim : node.shape) elements *= static_cast<double>(dim.value());
+    most = std::max(most, elements);
+  }
+  const auto available = static_cast<double>(os::available_memory());
+  return available <= 0 || most * kTruthBytes < available / 2;
+}
+
+}  // namespace
+
+void Coverage::note_missing(std::string why, double elements) {
+  missing_from = std::min(missing_from, elements);
+  if (std::ranges::find(incomplete, why) == incomplete.end()) incomplete.push_back(std::move(why));
+}
+
+void Coverage::limit_to(const std::string& shape, double elements) {
+  if (!below.empty() && elements >= below_elements) return;
+  below = "below " + shape;
+  below_elements = elements;
+}
+
+void Coverage::note_right(const ShapeCase& shape, const Judged& judged) {
+  dims.insert(shape.dims);
+  if (judged.group >= 0) ++group_cells[static_cast<size_t>(judged.group)];
+  // The rate of the largest cell predicts larger ones best.
+  if (shape.work < std::max(kRatedWork, rated_work) || judged.seconds <= 0) return;
+  rated_work = shape.work;
+  work_rate = shape.work / judged.seconds;
+}
+
+double Coverage::affordable_work() const {
+  const double run = work_rate > 0 ? work_rate : kUnmeasuredRate;
+  const double truth = truth_rate > 0 ? truth_rate : kUnmeasuredRate;
+  return budget_left / (1 / run + 1 / truth);
+}
+
+Result<Stop> Gate::cover_module(Bench& bench) {
+  covered_.group_cells.resize(module_.groups.size());
+  if (!request_.only.empty() || request_.budget_seconds <= 0) {
+    covered_.note_missing(!request_.only.empty()
+                              ? request_.only
+                              : "screened only: large shapes were cut, and shapes "
+                                "that the module suggests were not run");
+    for (size_t i = 0; i < module_.groups.size(); ++i) {
+      const kernel::Group& group = module_.groups[i];
+      report_.groups.push_back({group.line, group.when ? group.when->text : "true",
+                                covered_.group_cells[i] > 0 ? "run" : "not run", "", "",
+                                covered_.group_cells[i]});
+    }
+    return Stop();
+  }
+  covered_.budget_left = request_.budget_seconds;
+  const Pool& pool = *bench.at->pool;
+  double truth_work = 0;
+  for (const PoolCell& cell : pool.cells()) truth_work += pool.shape(cell).work;
+  if (pool.seconds() > 0) covered_.truth_rate = truth_work / pool.seconds();
+  std::vector<const ShapeCase*> known;
+  for (const ShapeCase& shape : pool.shapes().cases) known.push_back(&shape);
+  const PlanView view(module_, matching_, task(), bench.at->fixed, known);
+  Stop stop = KW_TRY(run_module_shapes(bench, view));
+  if (!stop) stop = KW_TRY(run_benchmarks(bench));
+  if (!stop) stop = KW_TRY(run_groups(bench, view, covered_.affordable_work()));
+  return stop ? std::move(stop) : judge_groups(view);
+}
+
+Result<Stop> Gate::run_module_shapes(Bench& bench, const PlanView& view) {
+  for (const std::string& name : view.unknown())
+    report_.skipped.push_back(
+        fmt::format("shapes at the module's thresholds: the module's '{}' does not follow from the "
+                    "task's dims by a simple rule",
+                    name));
+  if (!view.usable()) return Stop();
+  const ShapeLimits limits =
+      bench.at->device->info().is_virtual ? virtual_limits() : device_limits();
+  const Pool& pool = *bench.at->pool;
+  const bool replayed = pool.replayable() && !pool.cells().empty();
+  const uint64_t secret = replayed ? pool.cells().front().seed : KW_TRY(request_.entropy());
+  const ModuleShapes made =
+      KW_TRY(plan_module_shapes(view, pool.shapes(), plan_thresholds(module_),
+                                virtual_.programs.code_extents(), limits.work, secret));
+  for (const std::string& line : made.left_out) report_.skipped.push_back(line);
+  const std::vector<std::string> families = families_for(task());
+  size_t turn = 0;
+  for (const ShapeCase& shape : made.cases) {
+    const size_t count = std::min(kCoverFamilies, families.size());
+    const size_t first = turn++ % count;
+    for (size_t k = 0; k < (shape.secret ? count : 1); ++k) {
+      Stop stop = KW_TRY(run_extra(bench, shape, families[(first + k) % count]));
+      if (stop) return stop;
+    }
+  }
+  if (!made.cases.empty())
+    say(fmt::format("{} shapes that the module suggests", made.cases.size()));
+  return run_groups(bench, view, limits.work);
+}
+
+Result<Stop> Gate::run_extra(Bench& bench, const ShapeCase& shape, const std::string& family) {
+  KW_TRY(check_interrupt(request_));
+  // A module may leave out what lies beside its own thresholds; that is not worth a line each.
+  const auto selection = bench.programs.select(matching_, task(), shape.graph, shape.dims);
+  if (!selection || told_.count(task::dims_text(shape.dims)) != 0) return Stop();
+  const size_t cell = KW_TRY(bench.at->pool->extra_cell(shape, family, request_.entropy));
+  return run_cell(bench, Stage::Numerics, cell);
+}
+
+// Runs every group that did not run yet at the smallest shape that selects it, if that is cheap.
+Result<Stop> Gate::run_groups(Bench& bench, const PlanView& view, double most_work) {
+  const bool open =
+      std::ranges::any_of(covered_.group_cells, [](int64_t cells) { return cells == 0; });
+  if (!open) return Stop();
+  if (covered_.group_shapes.empty()) {
+    std::vector<task::Dims> known = bench.at->pool->shapes().demanded;
+    known.insert(known.end(), covered_.dims.begin(), covered_.dims.end());
+    covered_.group_shapes = shapes_of_groups(view, plan_thresholds(module_), known);
+  }
+  for (size_t i = 0; i < covered_.group_shapes.size(); ++i) {
+    if (covered_.group_cells[i] > 0 || !covered_.group_shapes[i]) continue;
+    const DerivedShape made = KW_TRY(derive_shape(
+        task(), bench.at->pool->shapes(), *covered_.group_shapes[i],
+        fmt::format("selects the launch group of line {}", module_.groups[i].line), most_work));
+    if (!made.costly && !made.shape) covered_.group_refused[i] = made.refused;
+    if (!made.shape || !fits_memory(made.shape->graph)) continue;
+    const std::vector<std::string> families = families_for(task());
+    for (size_t k = 0; k < std::min(kCoverFamilies, families.size()); ++k) {
+      Stop stop = KW_TRY(run_extra(bench, *made.shape, families[k]));
+      if (stop) return stop;
+    }
+    if (covered_.group_cells[i] == 0)
+      covered_.group_refused[i] =
+          fmt::format("at {} it was not judged", task::dims_text(*covered_.group_shapes[i]));
+  }
+  return Stop();
+}
+
+Result<Stop> Gate::run_benchmarks(Bench& bench) {
+  for (const task::Dims& dims : bench.at->pool->shapes().demanded) {
+    if (covered_.dims.count(dims) != 0) continue;
+    KW_TRY(check_interrupt(request_));
+    ShapeCase whole{dims, "benchmark shape, uncut", true, true, KW_TRY(task().graph_at(dims)), 0};
+    whole.work = work_of(whole.graph);
+    const double elements = largest_input(task(), dims);
+    if (whole.work > covered_.affordable_work() || !fits_memory(whole.graph)) {
+      covered_.note_missing(
+          fmt::format("{}: the benchmark shape was not run uncut: it does not fit "
+                      "--budget-seconds {:g} or the memory of this machine",
+                      task::dims_text(dims), request_.budget_seconds));
+      covered_.limit_to(task::dims_text(dims), elements);
+      continue;
+    }
+    Stop stop = KW_TRY(run_whole(bench, whole));
+    if (stop) return stop;
+    if (covered_.dims.count(dims) == 0) covered_.limit_to(task::dims_text(dims), elements);
+  }
+  return Stop();
+}
+
+Result<Stop> Gate::run_whole(Bench& bench, const ShapeCase& shape) {
+  Pool& pool = *bench.at->pool;
+  const std::string where = task::dims_text(shape.dims);
+  const size_t cell = KW_TRY(pool.extra_cell(shape, spikes_or_first(task()), request_.entropy));
+  const double before = pool.seconds();
+  const Result<SetPtr> set = pool.set(cell);
+  covered_.budget_left -= pool.seconds() - before;
+  if (!set) {
+    if (set.error().blame != Blame::Environment) return set.error();
+    covered_.note_missing(
+        fmt::format("{}: the benchmark shape was not run uncut: {}", where, set.error().message));
+    return Stop();
+  }
+  CellRunner runs = runner(bench, {});
+  runs.options.timeout_seconds = std::max(covered_.budget_left, 1.0);
+  const Judged judged = KW_TRY(runs.run(pool.shape(pool.cell(cell)), **set));
+  covered_.budget_left -= judged.seconds;
+  note_cell(bench, Stage::Numerics, cell, judged);
+  if (judged.result == CellResult::NoEvidence) {
+    covered_.note_missing(
+        fmt::format("{}: the benchmark shape was not run uncut within "
+                    "--budget-seconds {:g}: {}",
+                    where, request_.budget_seconds, judged.reason));
+    return Stop();
+  }
+  if (judged.compile_failed) report_.compile_failed = judged.compile_failed;
+  if (!judged.failed()) {
+    if (judged.result == CellResult::Right) say(where + ": the benchmark shape, uncut");
+    return Stop();
+  }
+  KW_TRY(check_alive(bench, judged));
+  return Stop(KW_TRY(verdict_of(bench, cell, judged, {}, Stage::Numerics)));
+}
+
+// A group that some shape selects, that is affordable and that did not run, rejects.
+Stop Gate::judge_groups(const PlanView& view) {
+  for (size_t i = 0; i < module_.groups.size(); ++i) {
+    const kernel::Group& group = module_.groups[i];
+    GroupReport report{
+        group.line, group.when ? group.when->text : "true", "run", "", "", covered_.group_cells[i]};
+    const std::optional<task::Dims> shape =
+        i < covered_.group_shapes.size() ? covered_.group_shapes[i] : std::optional<task::Dims>();
+    if (covered_.group_cells[i] == 0) {
+      report.why = shape ? "" : why_unreachable(view, static_cast<int>(i));
+      report.state = report.why.empty() ? "unaffordable" : "unreachable";
+    }
+    if (report.state == "unaffordable" && covered_.group_refused.count(i) != 0) {
+      report.why = covered_.group_refused[i];
+      if (covered_.below.empty())
+        covered_.below = fmt::format("except the launches of line {}", group.line);
+    } else if (report.state == "unaffordable" && shape) {
+      const double elements = largest_input(task(), *shape);
+      report.needs = task::dims_text(*shape);
+      report.why = fmt::format("it needs {}, {} elements", report.needs, count_text(elements));
+      covered_.limit_to(count_text(elements) + " elements", elements);
+    } else if (report.state == "unaffordable") {
+      report.why = "no shape was found that selects it";
+      if (covered_.below.empty())
+        covered_.below = fmt::format("except the launches of line {}", group.line);
+    }
+    if (report.state == "unaffordable") {
+      const bool known = !report.needs.empty();
+      covered_.note_missing(fmt::format("line {}: the launches under 'when {}' did not run: {}",
+                                        group.line, report.when, report.why),
+                            known ? largest_input(task(), *shape) : 0);
+    }
+    report_.groups.push_back(std::move(report));
+  }
+  return Stop();
+}
+
+}  // namespace kw::gate

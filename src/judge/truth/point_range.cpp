@@ -1,0 +1,95 @@
+// The problem: a result may be too large for its type, or even for fp64, while a kernel that
+// computes the same formula in another way stays in range. Results beyond their type are reported
+// per node, and replaced by infinities only in runs that ask for it. A result that fp64 itself
+// cannot hold gets an infinite error instead, and so does one that underflows to zero: the wide
+// evaluation finds out what such a value means for an output. The alternative, wide numbers
+// everywhere, would cost ten times the time. The cost here is one more comparison per element.
+#include <algorithm>
+#include <cmath>
+
+#include "truth/point_rare.h"
+
+namespace kw::truth {
+
+namespace {
+
+/// Ops whose fp64 result may overflow although all operands are finite. Poles are not overflow.
+bool overflows(const PointSpec& spec, std::span<const ChunkOperand> in, int k) {
+  switch (spec.op) {
+    case Op::Exp:
+    case Op::Exp2:
+    case Op::Expm1:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Erfcx:
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Hypot:
+      return true;
+    case Op::Div:
+      return in[1].lanes->t[k] != 0;
+    case Op::Pow:
+      return in[0].lanes->t[k] != 0;
+    default:
+      return false;
+  }
+}
+
+bool underflows(Op op) {
+  return op == Op::Exp || op == Op::Exp2 || op == Op::Sigmoid || op == Op::Erfc;
+}
+
+bool all_finite(std::span<const ChunkOperand> in, int k) {
+  return std::all_of(in.begin(), in.end(), [k](const ChunkOperand& x) {
+    return x.tracks.integer || std::fabs(x.lanes->t[k]) <= kLargest;
+  });
+}
+
+/// Returns the bits of Beyond of one result, after applying the limits.
+uint8_t limit_one(const PointSpec& spec, std::span<const ChunkOperand> in, int k,
+                  VectorLanes& out) {
+  TrackedValue y = {out.t[k], spec.tracks.a ? out.a[k] : 0, spec.tracks.h ? out.h[k] : 0};
+  uint8_t found = 0;
+  if (std::isinf(y.t) && overflows(spec, in, k) && all_finite(in, k)) {
+    found = kBeyondPath;
+    const bool applies = (spec.range.clamp & kBeyondPath) != 0;
+    y.a = applies ? 0 : kInfinity;
+    if (applies) y.h = 0;
+    if (!applies) spec.findings->unbounded = true;
+  } else {
+    // An op's own rounding does not leave the range: only the errors of its operands may.
+    Rounding r = spec.rounding;
+    r.limit = r.half_limit = kInfinity;
+    const double own_a = with_path_rounding(y.t, 0, r, spec.errors);
+    const double own_h = with_half_rounding(y.t, 0, r);
+    TrackedValue from = {y.t, std::max(y.a - own_a, 0.0), std::max(y.h - own_h, 0.0)};
+    found = limit_value(spec.range, from);
+    if (!(from.t == y.t)) y = from;
+  }
+  out.t[k] = y.t;
+  if (spec.tracks.a) out.a[k] = y.a;
+  if (spec.tracks.h) out.h[k] = y.h;
+  return found;
+}
+
+}  // namespace
+
+void limit_range(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+                 VectorLanes& out) {
+  uint8_t found = 0;
+  for (int k = 0; k < count; ++k) found |= limit_one(spec, in, k, out);
+  spec.findings->mark(spec.node, found);
+}
+
+void doubt_zeros(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
+                 VectorLanes& out) {
+  if (!underflows(spec.op) || !spec.tracks.a) return;
+  constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+  for (int k = 0; k < count; ++k) {
+    if (out.t[k] != 0 || !(std::fabs(in[0].lanes->t[k]) <= kLargest)) continue;
+    out.a[k] = std::max(out.a[k], kLeast);
+  }
+}
+
+}  // namespace kw::truth
