@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "compile/compile_worker.h"
-#include "gate/families.h"
 #include "gpu/gpu_worker.h"
+#include "inputs/families.h"
 #include "machine/devices.h"
 #include "ports/bound.h"
 #include "reference/load_reference.h"
@@ -80,10 +80,10 @@ int measure(const std::string& path, const Wanted& wanted, kw::ports::Oracle* ke
   for (const kw::task::Dims& dims : task->benchmark_shapes) {
     const auto graph = task->reference->trace(dims);
     if (!graph) continue;
-    for (const std::string& family : kw::gate::families_for(*task)) {
+    for (const std::string& family : kw::inputs::families_for(*task)) {
       const bool usual = &dims == task->benchmark_shapes.data() && family == "normal";
       if (wanted.quick && !usual) continue;
-      const auto inputs = kw::gate::draw_inputs(*task, *graph, dims, family, 1);
+      const auto inputs = kw::inputs::draw_inputs(*task, *graph, dims, family, 1);
       if (!inputs) continue;
       kw::truth::Interpreter interpreter;
       Timed cpu = {0, kw::input_error("not asked for")};

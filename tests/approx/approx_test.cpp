@@ -12,13 +12,13 @@
 #include "arch/arch.h"
 #include "compile/compile_worker.h"
 #include "core/text.h"
-#include "gate/metric.h"
 #include "graph/term.h"
 #include "kernel/instantiate.h"
 #include "kernel/module.h"
 #include "kernel/parse_module.h"
 #include "kernel/select.h"
 #include "machine/devices.h"
+#include "metric/metric.h"
 #include "os/files.h"
 #include "single_run/run_module.h"
 #include "text/approx.h"
@@ -272,7 +272,7 @@ TEST_P(Approximation, StaysWellInsideTheBound) {
   for (const int fast : {0, 1}) {
     const auto got = run(text, x, fast);
     ASSERT_TRUE(got) << got.error().message;
-    const gate::Comparison judged = gate::compare(truths->front(), *got, {});
+    const metric::Comparison judged = metric::compare(truths->front(), *got, {});
     EXPECT_TRUE(judged.pass) << judged.reason << "\n" << text;
     z[fast] = judged.summary.max_z;
   }

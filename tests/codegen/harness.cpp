@@ -6,10 +6,10 @@
 
 #include "arch/arch.h"
 #include "binding/load.h"
-#include "gate/metric.h"
 #include "kernel/instantiate.h"
 #include "kernel/select.h"
 #include "machine/devices.h"
+#include "metric/metric.h"
 #include "os/files.h"
 #include "single_run/run_module.h"
 
@@ -131,11 +131,11 @@ std::string Harness::judge(const std::string& module_text, const graph::Graph& g
   if (outputs->size() != truths->size()) return "an output is missing";
   for (size_t i = 0; i < truths->size(); ++i) {
     (*outputs)[i].shape = (*truths)[i].shape;
-    const gate::Comparison comparison = gate::compare((*truths)[i], (*outputs)[i], {});
+    const metric::Comparison comparison = metric::compare((*truths)[i], (*outputs)[i], {});
     if (comparison.pass) continue;
     const auto& worst = comparison.summary.worst;
     return fmt::format("output {}: {}{}", i, comparison.reason,
-                       worst ? fmt::format(" ({}: got {}, want {})", gate::element_text(*worst),
+                       worst ? fmt::format(" ({}: got {}, want {})", metric::element_text(*worst),
                                            worst->got, worst->want)
                              : "");
   }

@@ -13,9 +13,9 @@
 #include <sstream>
 
 #include "expected.h"
-#include "gate/metric.h"
 #include "graph/derive.h"
 #include "graph/promote.h"
+#include "metric/metric.h"
 #include "os/process.h"
 #include "ports/bound.h"
 #include "table_cases.h"
@@ -100,14 +100,14 @@ std::string judge(ports::Truth truth, const ops::ExpectedOutput& want, const ten
     }
     skip_infinities(truth, values);
   }
-  gate::CompareOptions options;
+  metric::CompareOptions options;
   options.precision.flush = true;
-  const gate::Comparison comparison = gate::compare(loosened(truth), values, options);
+  const metric::Comparison comparison = metric::compare(loosened(truth), values, options);
   if (comparison.pass) return "";
   if (!comparison.summary.worst) return comparison.reason;
   const record::Worst& worst = *comparison.summary.worst;
   return fmt::format("{} ({}: PyTorch {}, truth {}, z {})", comparison.reason,
-                     gate::element_text(worst), worst.got, worst.want, worst.z);
+                     metric::element_text(worst), worst.got, worst.want, worst.z);
 }
 
 bool all_zero(const ops::ExpectedOutput& want) {

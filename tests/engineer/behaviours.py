@@ -22,7 +22,7 @@ WITHOUT_TORCH = {"KW_TORCH_PYTHON": "/nowhere/python"}  # which would be asked i
 COVERED = {
     1: {
         "src/search/stages/spec_test.cpp": ["PlanDefaults.AreOneThreeThreeThreeOne"],
-        "src/judge/gate/shapes_test.cpp": ["Shapes.AreTheTasksOwnAndAwkwardOnes"],
+        "src/judge/shapes/shapes_test.cpp": ["Shapes.AreTheTasksOwnAndAwkwardOnes"],
     },
     2: {
         "src/search/stages/spec_test.cpp": ["KernelSpec.IsFrozen", "KernelSpec.ComesBackFromItsJson", "ReadSpec.NormalisesOrRefuses"],
@@ -51,12 +51,12 @@ COVERED = {
         ],
     },
     8: {
-        "src/judge/gate/shapes_test.cpp": [
+        "src/judge/gate/pool_test.cpp": ["Pool.ASeedReplaysAndEntropyDoesNot"],
+        "src/judge/inputs/families_test.cpp": [
             "Families.OffsetHasALargeMean",
             "Families.ProbeHasOneElementThatDwarfsTheRest",
-            "Pool.ASeedReplaysAndEntropyDoesNot",
+            "Families.SpikesReachBeyondHalvesInEverySecondDraw",
         ],
-        "src/judge/gate/families_test.cpp": ["Families.SpikesReachBeyondHalvesInEverySecondDraw"],
     },
     9: {
         "src/search/stages/stages_test.cpp": ["StagesTest.HardGateWithoutRepairs"],

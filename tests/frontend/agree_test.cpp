@@ -9,8 +9,8 @@
 #include "cases.h"
 #include "frontend/aten.h"
 #include "frontend/backward.h"
-#include "gate/families.h"
 #include "graph/graph.h"
+#include "inputs/families.h"
 #include "os/files.h"
 #include "task_formats/load.h"
 #include "torch_worker/test_torch.h"
@@ -39,7 +39,7 @@ Prepared prepare(const std::string& path) {
   prepared.task = std::move(task).value();
   prepared.dims = prepared.task.correctness_shapes.at(0);
   prepared.graph = prepared.task.reference->trace(prepared.dims).value();
-  auto inputs = gate::draw_inputs(prepared.task, prepared.graph, prepared.dims, "normal", 1);
+  auto inputs = inputs::draw_inputs(prepared.task, prepared.graph, prepared.dims, "normal", 1);
   EXPECT_TRUE(inputs) << inputs.error().message;
   if (inputs) prepared.inputs = std::move(inputs).value();
   return prepared;

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "core/check.h"
-#include "gate/families.h"
-#include "gate/metric.h"
+#include "inputs/families.h"
+#include "metric/metric.h"
 #include "tensor/convert.h"
 #include "truth/interpreter.h"
 
@@ -182,7 +182,7 @@ class Cell {
       task.inputs.push_back(spec);
     }
     inputs_ =
-        must(gate::draw_inputs(task, graph_, {}, family, 20 + static_cast<uint64_t>(size.cols)));
+        must(inputs::draw_inputs(task, graph_, {}, family, 20 + static_cast<uint64_t>(size.cols)));
     truth_ = std::move(must(truth::Interpreter().truth(graph_, inputs_, options()))[0]);
     problem_ = {size.rows, size.cols, dtype, {}};
     for (const HostTensor& input : inputs_) {
@@ -211,9 +211,9 @@ class Cell {
   }
 
   void judge(const HostTensor& got, Row& row) const {
-    gate::CompareOptions how;
+    metric::CompareOptions how;
     how.threads = 1;
-    const gate::Comparison result = gate::compare(truth_, got, how);
+    const metric::Comparison result = metric::compare(truth_, got, how);
     ++row.cells;
     row.refused += result.pass ? 0 : 1;
     const double z = result.summary.max_z;
@@ -281,7 +281,7 @@ class Study {
 
 const std::vector<std::string>& study_families() {
   static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names = gate::all_families();
+    std::vector<std::string> names = inputs::all_families();
     std::erase(names, "special");  // infinities and NaN have a class, not a distance
     return names;
   }();

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "expected.h"
-#include "gate/metric.h"
+#include "metric/metric.h"
 #include "os/process.h"
 #include "table.h"
 #include "torch_worker/torch_python.h"
@@ -105,14 +105,14 @@ class Judge {
                          signature(want.dtype, want.shape));
     }
     if (auto laid = overlay(want, values); !laid) return laid.error().message;
-    gate::CompareOptions options;
+    metric::CompareOptions options;
     options.precision.flush = true;  // PyTorch's vector functions on the CPU do
-    const gate::Comparison comparison = gate::compare(truth, values, options);
+    const metric::Comparison comparison = metric::compare(truth, values, options);
     if (comparison.pass) return "";
     if (!comparison.summary.worst) return comparison.reason;
     const record::Worst& worst = *comparison.summary.worst;
     return fmt::format("{} ({}: PyTorch {}, truth {}, z {})", comparison.reason,
-                       gate::element_text(worst), worst.got, worst.want, worst.z);
+                       metric::element_text(worst), worst.got, worst.want, worst.z);
   }
 
   const Case& one_;

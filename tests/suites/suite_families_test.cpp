@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "carried.h"
-#include "gate/families.h"
-#include "gate/metric.h"
 #include "gate/run_cell.h"
-#include "gate/shapes.h"
+#include "inputs/families.h"
+#include "metric/metric.h"
 #include "os/files.h"
+#include "shapes/shapes.h"
 #include "task_formats/load.h"
 #include "truth/interpreter.h"
 
@@ -30,10 +30,10 @@ double overflowed(const ports::Truth& truth) {
   return truth.value.empty() ? 0 : count / static_cast<double>(truth.value.size());
 }
 
-void expect_honest(const task::Task& task, const gate::ShapeCase& shape, const std::string& family,
-                   uint64_t seed) {
+void expect_honest(const task::Task& task, const shapes::ShapeCase& shape,
+                   const std::string& family, uint64_t seed) {
   SCOPED_TRACE(task.name + " " + task::dims_text(shape.dims) + " " + family);
-  const auto inputs = gate::draw_inputs(task, shape.graph, shape.dims, family, seed);
+  const auto inputs = inputs::draw_inputs(task, shape.graph, shape.dims, family, seed);
   ASSERT_TRUE(inputs) << inputs.error().message;
   truth::Interpreter oracle;
   ports::TruthOptions how;
@@ -44,10 +44,10 @@ void expect_honest(const task::Task& task, const gate::ShapeCase& shape, const s
   const auto got = oracle.op_by_op(shape.graph, *inputs, how);
   ASSERT_TRUE(got) << got.error().message;
   for (size_t i = 0; i < truths->size(); ++i) {
-    gate::CompareOptions options;
+    metric::CompareOptions options;
     options.precision = task.precision;
     options.moves_only = gate::moves_only(shape.graph, shape.graph.outputs[i].node);
-    const gate::Comparison judged = gate::compare((*truths)[i], (*got)[i], options);
+    const metric::Comparison judged = metric::compare((*truths)[i], (*got)[i], options);
     EXPECT_TRUE(judged.pass) << judged.reason;
     if (family == "magnitudes") {
       EXPECT_LE(overflowed((*truths)[i]), kMostOverflow);
@@ -63,14 +63,14 @@ class SuiteFamilies : public testing::TestWithParam<std::string> {};
 TEST_P(SuiteFamilies, AcceptAnHonestEvaluation) {
   const Carried suite(GetParam());
   const size_t step = os::env("KW_SUITES_ALL").empty() ? kSampled : 1;
-  gate::ShapeLimits limits = gate::virtual_limits();
+  shapes::ShapeLimits limits = shapes::virtual_limits();
   limits.work = limits.large_work = kWork;
   for (size_t i = step / 2; i < suite.tasks().size(); i += step) {
     const auto task = task_formats::load_task(suite.tasks()[i].path);
     ASSERT_TRUE(task) << task.error().message;
-    auto plan = gate::plan_shapes(*task, limits);
+    auto plan = shapes::plan_shapes(*task, limits);
     ASSERT_TRUE(plan) << plan.error().message;
-    std::ranges::stable_sort(plan->cases, {}, &gate::ShapeCase::work);
+    std::ranges::stable_sort(plan->cases, {}, &shapes::ShapeCase::work);
     const size_t middle = plan->cases.size() / 2;
     for (size_t at = middle; at < std::min(middle + kShapes, plan->cases.size()); ++at) {
       for (const char* family : kDrawn) expect_honest(*task, plan->cases[at], family, 10 * i + at);

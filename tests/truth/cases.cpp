@@ -142,7 +142,7 @@ NodeId relu_gradient_whole(TestGraph& g, NodeId x, NodeId w) {
   return g.reduce(Op::Sum, relu_gradient(g, x, w), {0, 1});
 }
 NodeId jumping_max(TestGraph& g, NodeId x, NodeId w) {
-  return g.reduce(Op::Max, relu_gradient(g, x, w), {1});
+  return g.reduce(Op::Max, g.binary(Op::Mul, relu_gradient(g, x, w), -1.0), {0});
 }
 NodeId jumping_min(TestGraph& g, NodeId x, NodeId w) {
   return g.reduce(Op::Min, relu_gradient(g, x, w), {0});

@@ -9,7 +9,7 @@
 #include "cases.h"
 #include "compile/compile_worker.h"
 #include "compile/select.h"
-#include "gate/families.h"
+#include "inputs/families.h"
 #include "reference/load_reference.h"
 #include "truth_gpu/gpu_oracle.h"
 #include "vgpu/virtual_gpu.h"
@@ -55,7 +55,7 @@ TEST_P(SuiteTruth, IsMadeOnTheDeviceAndSaysWhatTheInterpreterSays) {
     const auto graph = task->reference->trace(dims);
     ASSERT_TRUE(graph) << graph.error().message;
     for (const char* family : {"normal", "spikes"}) {
-      const auto inputs = gate::draw_inputs(*task, *graph, dims, family, 7);
+      const auto inputs = inputs::draw_inputs(*task, *graph, dims, family, 7);
       ASSERT_TRUE(inputs) << inputs.error().message;
       const auto want = truth::Interpreter().truth(*graph, *inputs, {});
       const auto got = oracle.truth(*graph, *inputs, {});

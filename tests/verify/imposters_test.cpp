@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "gate/shapes.h"
+#include "shapes/shapes.h"
 #include "tasks.h"
 #include "truth/interpreter.h"
 
@@ -26,11 +26,11 @@ class Imposters : public testing::TestWithParam<Row> {};
 TEST_P(Imposters, AreStoppedBySomeCell) {
   const task::Task task = make_task(GetParam().task);
   truth::Interpreter oracle;
-  gate::ShapeLimits limits = gate::virtual_limits();
+  shapes::ShapeLimits limits = shapes::virtual_limits();
   limits.work = 1e5;  // small shapes are enough to tell them apart
   limits.large_work = 3e5;
   uint64_t seed = 77;
-  auto plan = gate::plan_shapes(task, limits);
+  auto plan = shapes::plan_shapes(task, limits);
   ASSERT_TRUE(plan) << plan.error().message;
   auto pool = gate::Pool::make(task, oracle, std::move(plan).value(), {},
                                [&]() -> Result<uint64_t> { return ++seed; });

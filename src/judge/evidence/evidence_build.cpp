@@ -41,11 +41,11 @@ Result<std::optional<ports::Compiled>> compile_as(ports::ImageKind kind, const E
 }
 
 Status select_kernels(const EvidenceRequest& request, ExaminedBuild& build) {
-  auto matching = gate::match_tensors(build.module, *request.task, build.graph);
+  auto matching = shapes::match_tensors(build.module, *request.task, build.graph);
   if (!matching) return does_not_fit(matching.error(), build);
   build.matching = std::move(matching).value();
-  auto bindings = gate::bind_shape(build.module, build.matching, *request.task, build.graph,
-                                   build.dims, build.fixed);
+  auto bindings = shapes::bind_shape(build.module, build.matching, *request.task, build.graph,
+                                     build.dims, build.fixed);
   if (!bindings) return does_not_fit(bindings.error(), build);
   build.bindings = std::move(bindings).value();
   auto selection = kernel::select(build.module, build.bindings);

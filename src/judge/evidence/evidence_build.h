@@ -5,8 +5,8 @@
 #include <string>
 
 #include "evidence/evidence.h"
-#include "gate/binding.h"
 #include "kernel/instantiate.h"
+#include "shapes/binding.h"
 
 namespace kw::evidence {
 
@@ -14,7 +14,7 @@ struct ExaminedBuild {
   kernel::Module module;
   task::Dims dims;
   graph::Graph graph;
-  gate::Matching matching;
+  shapes::Matching matching;
   kernel::Bindings fixed;     // target, tunables, numbers of the device
   kernel::Bindings bindings;  // the same with the shape
   kernel::Selection selection;

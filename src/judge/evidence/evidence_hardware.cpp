@@ -5,8 +5,8 @@
 #include "compile/search.h"
 #include "evidence/evidence_build.h"
 #include "evidence/run_ncu.h"
-#include "gate/families.h"
 #include "gate/programs.h"
+#include "inputs/families.h"
 #include "os/files.h"
 #include "profile/ncu.h"
 
@@ -48,7 +48,7 @@ Result<Hardware> read_text(const ExaminedBuild& build, const std::string& text,
 Result<NcuProfile> ask_profiler(const ExaminedBuild& build, const EvidenceRequest& request,
                                 const std::string& ncu) {
   const auto inputs =
-      KW_TRY(gate::draw_inputs(*request.task, build.graph, build.dims, "normal", 1));
+      KW_TRY(inputs::draw_inputs(*request.task, build.graph, build.dims, "normal", 1));
   const ports::InputViews views = gate::program_inputs(build.program, build.matching, inputs);
   NcuRequest ask;
   ask.ncu = ncu;

@@ -15,9 +15,9 @@
 #include <set>
 
 #include "core/text.h"
-#include "gate/families.h"
 #include "gate/metamorphic.h"
-#include "gate/tile_work.h"
+#include "inputs/families.h"
+#include "shapes/tile_work.h"
 
 namespace kw::gate {
 
@@ -28,7 +28,7 @@ using tensor::HostTensor;
 // Rows take turns: ordinary values, and values of many magnitudes, whose sums show their order.
 constexpr const char* kRowFamilies[] = {"normal", "heavy"};
 constexpr const char* kNeighbourFamily = "spikes";  // large values beside the rows compared
-constexpr double kTileShare = 2;   // whole tiles are quicker than single elements
+constexpr double kTileShare = 2;                    // whole tiles are quicker than single elements
 constexpr int64_t kLeastRows = 8;  // compared for each size: one sum may agree by chance
 
 enum : uint64_t { kRows = 1000, kNeighbours };  // purposes of seeds
@@ -114,7 +114,7 @@ class BatchProbe {
   Result<BatchReport> run() {
     for (const auto& [dim, shapes] : shapes_by_dim()) {
       bool varied = false;
-      for (const ShapeCase* shape : shapes) {
+      for (const shapes::ShapeCase* shape : shapes) {
         const bool ran = KW_TRY(vary(dim, *shape));
         varied = varied || ran;
         if (over()) break;
@@ -129,14 +129,14 @@ class BatchProbe {
   bool over() const { return report_.failed.has_value() || !report_.difference.empty(); }
 
   // For each batch dim: the shape with most rows, and the one with most work.
-  std::map<std::string, std::set<const ShapeCase*>> shapes_by_dim() const {
+  std::map<std::string, std::set<const shapes::ShapeCase*>> shapes_by_dim() const {
     struct Best {
-      const ShapeCase* shape;
+      const shapes::ShapeCase* shape;
       double rank;
     };
     std::map<std::string, Best> longest, largest;
-    for (const ShapeCase* shape : pool_.all_shapes()) {
-      const double work = std::max(shape->work, tile_work(shape->graph) / kTileShare);
+    for (const shapes::ShapeCase* shape : pool_.all_shapes()) {
+      const double work = std::max(shape->work, shapes::tile_work(shape->graph) / kTileShare);
       if (options_.most_work > 0 && work > options_.most_work) continue;
       if (!runner_.programs.select(runner_.matching, runner_.task, shape->graph, shape->dims))
         continue;
@@ -152,12 +152,12 @@ class BatchProbe {
         take(largest, shape->work);
       }
     }
-    std::map<std::string, std::set<const ShapeCase*>> shapes;
+    std::map<std::string, std::set<const shapes::ShapeCase*>> shapes;
     for (const auto& [dim, best] : longest) shapes[dim] = {best.shape, largest.at(dim).shape};
     return shapes;
   }
 
-  Result<bool> vary(const std::string& dim, const ShapeCase& shape) {
+  Result<bool> vary(const std::string& dim, const shapes::ShapeCase& shape) {
     for (const Relation& relation : row_relations(shape.graph)) {
       if (relation.dim != dim || relation.kind != RelationKind::Split) continue;
       const std::vector<HostTensor> inputs = KW_TRY(draw_rows(relation, shape));
@@ -167,8 +167,8 @@ class BatchProbe {
         return false;
       }
       const std::vector<HostTensor> others =
-          KW_TRY(draw_inputs(runner_.task, shape.graph, shape.dims, kNeighbourFamily,
-                             derive_seed(options_.seed, kNeighbours)));
+          KW_TRY(inputs::draw_inputs(runner_.task, shape.graph, shape.dims, kNeighbourFamily,
+                                     inputs::derive_seed(options_.seed, kNeighbours)));
       bool ran = false;
       for (const RowOrder& order : orders(relation, shape, extent_of(relation, inputs))) {
         if (options_.interrupted && options_.interrupted()) return environment_error("interrupted");
@@ -182,11 +182,11 @@ class BatchProbe {
   }
 
   Result<std::vector<HostTensor>> draw_rows(const Relation& relation,
-                                            const ShapeCase& shape) const {
+                                            const shapes::ShapeCase& shape) const {
     std::vector<std::vector<HostTensor>> drawn;
     for (const char* family : kRowFamilies)
-      drawn.push_back(KW_TRY(draw_inputs(runner_.task, shape.graph, shape.dims, family,
-                                         derive_seed(options_.seed, kRows))));
+      drawn.push_back(KW_TRY(inputs::draw_inputs(runner_.task, shape.graph, shape.dims, family,
+                                                 inputs::derive_seed(options_.seed, kRows))));
     std::vector<HostTensor> inputs;
     for (size_t i = 0; i < shape.graph.inputs.size(); ++i) {
       const int axis = relation.input_axes[i];
@@ -199,20 +199,20 @@ class BatchProbe {
   }
 
   // Other neighbours, other places, one row alone, and parts of the batch.
-  std::vector<RowOrder> orders(const Relation& relation, const ShapeCase& shape,
+  std::vector<RowOrder> orders(const Relation& relation, const shapes::ShapeCase& shape,
                                int64_t rows) const {
     std::vector<RowOrder> all;
     if (rows < 2) return all;
     RowOrder kept(static_cast<size_t>(rows));
     for (int64_t row = 0; row < rows; ++row) {
-      const bool stays = derive_seed(options_.seed, static_cast<uint64_t>(row)) % 2 == 0;
+      const bool stays = inputs::derive_seed(options_.seed, static_cast<uint64_t>(row)) % 2 == 0;
       kept[static_cast<size_t>(row)] = stays ? row : -1;
     }
     all.push_back(kept);
-    all.push_back(shuffled(rows, derive_seed(options_.seed, 1)));
+    all.push_back(inputs::shuffled(rows, inputs::derive_seed(options_.seed, 1)));
     for (const int64_t size : sizes(relation.dim, shape, rows)) {
-      const RowOrder order =
-          shuffled(rows, derive_seed(options_.seed, 2 + static_cast<uint64_t>(size)));
+      const RowOrder order = inputs::shuffled(
+          rows, inputs::derive_seed(options_.seed, 2 + static_cast<uint64_t>(size)));
       for (int64_t row = 0; row < std::min(kLeastRows, rows); row += size) {
         const auto from = order.begin() + row;
         all.emplace_back(from, from + std::min(size, rows - row));
@@ -222,7 +222,8 @@ class BatchProbe {
   }
 
   // One row, a random number of rows, and one size for every other launch group along the dim.
-  std::vector<int64_t> sizes(const std::string& dim, const ShapeCase& shape, int64_t rows) const {
+  std::vector<int64_t> sizes(const std::string& dim, const shapes::ShapeCase& shape,
+                             int64_t rows) const {
     std::vector<int64_t> chosen = {1};
     if (runner_.programs.module().groups.size() > 1) {
       std::set<std::string> variants = {variant(dim, shape, rows), variant(dim, shape, 1)};
@@ -231,7 +232,7 @@ class BatchProbe {
       }
     }
     if (rows > 2) {
-      const uint64_t draw = derive_seed(options_.seed, static_cast<uint64_t>(rows));
+      const uint64_t draw = inputs::derive_seed(options_.seed, static_cast<uint64_t>(rows));
       chosen.push_back(2 + static_cast<int64_t>(draw % static_cast<uint64_t>(rows - 2)));
     }
     std::ranges::sort(chosen);
@@ -242,7 +243,7 @@ class BatchProbe {
   }
 
   // The kernels that the module launches for a batch of this size; "" when it does not serve it.
-  std::string variant(const std::string& dim, const ShapeCase& shape, int64_t rows) const {
+  std::string variant(const std::string& dim, const shapes::ShapeCase& shape, int64_t rows) const {
     task::Dims dims = shape.dims;
     dims[dim] = rows;
     const Result<graph::Graph> graph = runner_.task.graph_at(dims);
@@ -253,10 +254,10 @@ class BatchProbe {
   }
 
   // Returns whether the batch was run.
-  Result<bool> compare(const Relation& relation, const ShapeCase& shape,
+  Result<bool> compare(const Relation& relation, const shapes::ShapeCase& shape,
                        const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& others,
                        const RowOrder& order, const Judged& first) {
-    ShapeCase other = shape;
+    shapes::ShapeCase other = shape;
     other.dims[relation.dim] = static_cast<int64_t>(order.size());
     if (other.dims != shape.dims) {
       Result<graph::Graph> graph = runner_.task.graph_at(other.dims);
@@ -280,10 +281,10 @@ class BatchProbe {
       if (axis < 0) continue;
       const std::optional<int64_t> row = other_row(first.outputs[i], now.outputs[i], axis, order);
       if (!row) continue;
-      report_.difference = fmt::format(
-          "{} along {}: row {} of {} has other bits as row {} of {}, {}",
-          shape.graph.outputs[i].name, relation.dim, order[static_cast<size_t>(*row)],
-          shape.dims.at(relation.dim), *row, order.size(), task::dims_text(other.dims));
+      report_.difference =
+          fmt::format("{} along {}: row {} of {} has other bits as row {} of {}, {}",
+                      shape.graph.outputs[i].name, relation.dim, order[static_cast<size_t>(*row)],
+                      shape.dims.at(relation.dim), *row, order.size(), task::dims_text(other.dims));
       report_.first_dims = shape.dims;
       report_.other_dims = other.dims;
     }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gate/fakes.h"
-#include "gate/families.h"
+#include "inputs/families.h"
 #include "kernel/parse_module.h"
 
 namespace kw::gate {
@@ -21,11 +21,11 @@ class BatchesTest : public testing::Test {
   BatchReport vary(FakeDevice::Kernel kernel, const std::string& text = kTwice) {
     device.kernel = std::move(kernel);
     const kernel::Module module = *kernel::parse(text, "twice.cu").module;
-    Pool pool = *Pool::make(task, oracle, *plan_shapes(task, virtual_limits()), {},
+    Pool pool = *Pool::make(task, oracle, *shapes::plan_shapes(task, shapes::virtual_limits()), {},
                             []() -> Result<uint64_t> { return 5; });
     Programs programs(module, compiler, device, fake_bindings(), 60);
     const graph::Graph graph = *task.graph_at(task.correctness_shapes.front());
-    const Matching matching = *match_tensors(module, task, graph);
+    const shapes::Matching matching = *shapes::match_tensors(module, task, graph);
     BatchOptions options;
     options.seed = 7;
     return *vary_batches(pool, {programs, matching, task, {}}, options);
@@ -40,9 +40,8 @@ TEST_F(BatchesTest, AnOrdinaryKernelIsInvariantAlongEveryBatchDim) {
 }
 
 TEST_F(BatchesTest, AResultThatDependsOnTheSizeOfTheBatchIsFound) {
-  const BatchReport report = vary([](double x, int64_t, int64_t count) {
-    return 2 * x + (count > 100 ? 1 : 1 + 0x1p-23);
-  });
+  const BatchReport report = vary(
+      [](double x, int64_t, int64_t count) { return 2 * x + (count > 100 ? 1 : 1 + 0x1p-23); });
   EXPECT_EQ(report.same(), false);
   EXPECT_NE(report.difference.find("y along B: row "), std::string::npos) << report.difference;
 }

@@ -5,9 +5,9 @@
 
 #include "gate/fakes.h"
 #include "gate/gate.h"
-#include "gate/module_shapes.h"
-#include "gate/reach.h"
 #include "kernel/parse_module.h"
+#include "shapes/module_shapes.h"
+#include "shapes/reach.h"
 
 namespace kw::gate {
 
@@ -44,9 +44,10 @@ class CoverageTest : public testing::Test {
   GateReport judged(const kernel::Module& module) {
     uint64_t drawn = 77;
     const Entropy entropy = [&drawn]() -> Result<uint64_t> { return ++drawn; };
-    ShapeLimits limits = virtual_limits();
+    shapes::ShapeLimits limits = shapes::virtual_limits();
     limits.secret = 5;
-    pool.emplace(Pool::make(task, oracle, plan_shapes(task, limits).value(), {}, entropy).value());
+    pool.emplace(
+        Pool::make(task, oracle, shapes::plan_shapes(task, limits).value(), {}, entropy).value());
     GateRequest request;
     request.compiler = &compiler;
     request.virtual_gpu = {&virtual_gpu, fixed, &*pool};
@@ -66,22 +67,22 @@ class CoverageTest : public testing::Test {
   }
 
   /// A view of a module at two shapes of the task.
-  PlanView view(const kernel::Module& module) {
+  shapes::PlanView view(const kernel::Module& module) {
     for (const auto& [b, d] : {std::pair<int64_t, int64_t>{3, 64}, {5, 31}}) {
-      ShapeCase shape;
+      shapes::ShapeCase shape;
       shape.dims = {{"B", b}, {"D", d}};
       shape.graph = task.graph_at(shape.dims).value();
-      shapes.push_back(std::make_unique<ShapeCase>(std::move(shape)));
+      shapes.push_back(std::make_unique<shapes::ShapeCase>(std::move(shape)));
     }
-    std::vector<const ShapeCase*> known;
+    std::vector<const shapes::ShapeCase*> known;
     for (const auto& shape : shapes) known.push_back(shape.get());
-    matching = match_tensors(module, task, known[0]->graph).value();
-    return PlanView(module, matching, task, fixed, known);
+    matching = shapes::match_tensors(module, task, known[0]->graph).value();
+    return shapes::PlanView(module, matching, task, fixed, known);
   }
 
   GateReport report;
-  std::vector<std::unique_ptr<ShapeCase>> shapes;
-  Matching matching;
+  std::vector<std::unique_ptr<shapes::ShapeCase>> shapes;
+  shapes::Matching matching;
 };
 
 TEST_F(CoverageTest, EverythingRunsAndTheVerdictIsComplete) {
@@ -181,12 +182,12 @@ TEST_F(CoverageTest, MoreThresholdsThanShapesAreNamed) {
 }
 
 TEST_F(CoverageTest, SecretExtentsDifferByRun) {
-  ShapeLimits limits = virtual_limits();
+  shapes::ShapeLimits limits = shapes::virtual_limits();
   std::vector<std::vector<task::Dims>> drawn;
   for (const uint64_t seed : {1, 1, 2}) {
     limits.secret = seed;
     drawn.emplace_back();
-    for (const ShapeCase& shape : plan_shapes(task, limits).value().cases) {
+    for (const shapes::ShapeCase& shape : shapes::plan_shapes(task, limits).value().cases) {
       if (shape.secret) drawn.back().push_back(shape.dims);
     }
   }
@@ -212,15 +213,15 @@ TEST_F(CoverageTest, ThresholdsAreSolved) {
                                {"B <= 33", "B", 33, 34},
                                {"min(B, 2048) > 1", "B", 1, 2}}) {
     const kernel::Module module = module_with(two_groups(row.when));
-    const PlanView plan = view(module);
+    const shapes::PlanView plan = view(module);
     ASSERT_TRUE(plan.usable());
-    const std::vector<Threshold> thresholds = plan_thresholds(module);
+    const std::vector<shapes::Threshold> thresholds = shapes::plan_thresholds(module);
     ASSERT_FALSE(thresholds.empty()) << row.when;
-    const auto at = std::ranges::find_if(thresholds, [&](const Threshold& one) {
+    const auto at = std::ranges::find_if(thresholds, [&](const shapes::Threshold& one) {
       return one.text.ends_with(row.when) || one.text.ends_with("(D % 8) < 1");
     });
     ASSERT_NE(at, thresholds.end()) << row.when;
-    const auto sides = sides_of(*at, plan, small_dims(task), row.dim);
+    const auto sides = shapes::sides_of(*at, plan, shapes::small_dims(task), row.dim);
     ASSERT_TRUE(sides.has_value()) << row.when;
     EXPECT_EQ(sides->first, row.first) << row.when;
     EXPECT_EQ(sides->second, row.second) << row.when;
@@ -230,7 +231,7 @@ TEST_F(CoverageTest, ThresholdsAreSolved) {
 TEST_F(CoverageTest, NamesOfTheModuleFollowFromTheTasksDims) {
   const kernel::Module module =
       module_with("//! let ROWS = ceil_div(B, 4)\n" + two_groups("ROWS > 250 && D % 2 == 1"));
-  const PlanView plan = view(module);
+  const shapes::PlanView plan = view(module);
   EXPECT_EQ(plan.group_at({{"B", 1001}, {"D", 3}}), 0);
   EXPECT_EQ(plan.group_at({{"B", 1000}, {"D", 3}}), 1);
   EXPECT_EQ(plan.group_at({{"B", 1001}, {"D", 4}}), 1);

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/builder.h"
+#include "inputs/fake_task.h"
+#include "kernel/select.h"
 #include "ports/audit_hash.h"
 #include "ports/compiler.h"
 #include "ports/device.h"
@@ -19,21 +20,8 @@
 
 namespace kw::gate {
 
-/// y[B, D] = 2 x + 1 in fp32.
-class FakeReference : public task::Reference {
- public:
-  Result<graph::Graph> trace(const task::Dims& dims) const override {
-    graph::Builder b;
-    const graph::NodeId x =
-        b.input("x", tensor::DType::Fp32,
-                {graph::Dim::symbol("B", dims.at("B")), graph::Dim::symbol("D", dims.at("D"))});
-    const graph::NodeId twice =
-        KW_TRY(b.binary(graph::Op::Mul, graph::Operand::tensor(x), graph::Operand::of(2.0)));
-    const graph::NodeId y =
-        KW_TRY(b.binary(graph::Op::Add, graph::Operand::tensor(twice), graph::Operand::of(1.0)));
-    return std::move(b).finish({{"y", y}});
-  }
-};
+using inputs::fake_task;
+using inputs::FakeReference;
 
 /// A kernel module for fake_task(); its device code is never run.
 inline constexpr char kTwice[] =
@@ -49,21 +37,6 @@ inline kernel::Bindings fake_bindings() {
   kernel::Bindings fixed;
   fixed.target = {"sm_90", 9, 0, false, 132, 50 << 20, 49152, 232448, 233472, 65536, 2048, 32};
   return fixed;
-}
-
-inline task::Task fake_task() {
-  task::Task task;
-  task.name = "twice";
-  task::TensorSpec x;
-  x.name = "x";
-  x.shape = {"B", "D"};
-  task.inputs = {x};
-  task.output_names = {"y"};
-  task.dims = {{"B", {}}, {"D", {}}};
-  task.correctness_shapes = {{{"B", 4}, {"D", 32}}};
-  task.benchmark_shapes = {{{"B", 64}, {"D", 64}}};
-  task.reference = std::make_shared<FakeReference>();
-  return task;
 }
 
 /// The truth of 2 x + 1.

@@ -70,14 +70,10 @@ Result<GateReport> Gate::run() {
   const double prepared =
       request_.virtual_gpu.pool->seconds() + (request_.gpu ? request_.gpu->pool->seconds() : 0);
   using Method = Result<Stop> (Gate::*)();
-  constexpr Method kStages[] = {&Gate::static_stage,
-                                &Gate::compile_stage,
-                                &Gate::virtual_stage,
-                                &Gate::numerics_stage,
-                                &Gate::hygiene_stage,
-                                &Gate::metamorphic_stage,
-                                &Gate::batch_stage,
-                                &Gate::unknown_instruction_stage};
+  constexpr Method kStages[] = {&Gate::static_stage,  &Gate::compile_stage,
+                                &Gate::virtual_stage, &Gate::numerics_stage,
+                                &Gate::hygiene_stage, &Gate::metamorphic_stage,
+                                &Gate::batch_stage,   &Gate::unknown_instruction_stage};
   report_.device = judge_bench().at->device->info().name;
   report_.replay_seeded = judge_bench().at->pool->replayable();
   report_.skipped = judge_bench().at->pool->shapes().left_out;
@@ -107,7 +103,7 @@ Result<Stop> Gate::static_stage() {
   };
   const Pool& pool = *judge_bench().at->pool;
   const graph::Graph any = KW_TRY(task().graph_at(pool.shapes().demanded.front()));
-  Result<Matching> matching = match_tensors(module_, task(), any);
+  Result<shapes::Matching> matching = shapes::match_tensors(module_, task(), any);
   if (!matching) return reject(matching.error().message);
   matching_ = std::move(matching).value();
   for (const std::string& note : matching_.notes) say(note);
@@ -128,7 +124,7 @@ Result<Stop> Gate::compile_stage() {
   Bench& bench = judge_bench();
   // Builds the virtual GPU's image at the same time; its own stage reports a failure.
   std::future<void> ahead;
-  const std::vector<ShapeCase>& small = virtual_.at->pool->shapes().cases;
+  const std::vector<shapes::ShapeCase>& small = virtual_.at->pool->shapes().cases;
   if (gpu_ && !small.empty()) {
     ahead = std::async(std::launch::async, [this, &first = small.front()] {
       (void)virtual_.programs.build(matching_, task(), first.graph, first.dims);
@@ -173,11 +169,11 @@ Result<Stop> Gate::unknown_instruction_stage() {
     end("unknown");
     return Stop();
   }
-  for (const ShapeCase& shape : virtual_.at->pool->shapes().cases) {
+  for (const shapes::ShapeCase& shape : virtual_.at->pool->shapes().cases) {
     KW_TRY(check_interrupt(request_));
     if (!shape.demanded) continue;
     const auto bindings =
-        bind_shape(module_, matching_, task(), shape.graph, shape.dims, gpu_->at->fixed);
+        shapes::bind_shape(module_, matching_, task(), shape.graph, shape.dims, gpu_->at->fixed);
     if (!bindings) continue;
     const Result<std::string> found = request_.other_checkers(*bindings);
     if (!found) {
@@ -202,7 +198,7 @@ Stop Gate::not_judged(const std::string& why) {
 
 namespace {
 
-std::string no_shape(const ShapePlan& plan) {
+std::string no_shape(const shapes::ShapePlan& plan) {
   if (!plan.cases.empty()) return "no shape could be judged";
   return "no shape could be judged: every shape of the task costs too much on this device; give "
          "smaller dims, or raise --budget-seconds";

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "core/text.h"
-#include "gate/families.h"
 #include "gate/gate_stages.h"
 #include "gate/sum_order.h"
-#include "gate/tile_work.h"
+#include "inputs/families.h"
+#include "shapes/tile_work.h"
 
 namespace kw::gate {
 
@@ -29,10 +29,11 @@ record::BatchInvariance record_of(const BatchReport& batches) {
 }
 
 /// The shape that shows most of a sum: as many terms as possible, and rows to ask with.
-const ShapeCase* telling_shape(const Pool& pool, double most_work) {
-  const ShapeCase* best = nullptr;
-  for (const ShapeCase* shape : pool.all_shapes()) {
-    if (most_work > 0 && std::max(shape->work, tile_work(shape->graph)) > most_work) continue;
+const shapes::ShapeCase* telling_shape(const Pool& pool, double most_work) {
+  const shapes::ShapeCase* best = nullptr;
+  for (const shapes::ShapeCase* shape : pool.all_shapes()) {
+    if (most_work > 0 && std::max(shape->work, shapes::tile_work(shape->graph)) > most_work)
+      continue;
     if (best == nullptr || shape->work > best->work) best = shape;
   }
   return best;
@@ -41,7 +42,7 @@ const ShapeCase* telling_shape(const Pool& pool, double most_work) {
 Result<std::string> order_at(const CellRunner& run, const task::Dims& dims) {
   Result<graph::Graph> graph = run.task.graph_at(dims);
   if (!graph) return std::string();
-  ShapeCase shape;
+  shapes::ShapeCase shape;
   shape.dims = dims;
   shape.graph = std::move(graph).value();
   const std::optional<SumOrder> order = KW_TRY(probe_sum_order(run, shape));
@@ -69,7 +70,7 @@ Result<Stop> Gate::batch_stage() {
   }
   BatchOptions options;
   options.most_work = gpu_ ? 0 : kBatchWork;
-  options.seed = derive_seed(bench.at->pool->hash_seed(), right_cells_);
+  options.seed = inputs::derive_seed(bench.at->pool->hash_seed(), right_cells_);
   options.interrupted = request_.interrupted;
   const CellRunner run = runner(bench, {});
   const BatchReport batches = KW_TRY(vary_batches(*bench.at->pool, run, options));
@@ -82,12 +83,11 @@ Result<Stop> Gate::batch_stage() {
   batch_ = record_of(batches);
   if (!batches.difference.empty())
     batch_.why += KW_TRY(change_of_order(run, batches));
-  else if (const ShapeCase* shape = telling_shape(*bench.at->pool, options.most_work))
+  else if (const shapes::ShapeCase* shape = telling_shape(*bench.at->pool, options.most_work))
     sum_order_ = KW_TRY(order_at(run, shape->dims));
-  say(batch_.holds && *batch_.holds
-          ? fmt::format("along {}: the same bits in {} other batches", join(batches.dims, ", "),
-                        batches.runs)
-          : batch_.why);
+  say(batch_.holds && *batch_.holds ? fmt::format("along {}: the same bits in {} other batches",
+                                                  join(batches.dims, ", "), batches.runs)
+                                    : batch_.why);
   if (!task().precision.batch_invariant) {
     end("ok");
     return Stop();

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "gate/families.h"
 #include "gate/gate_stages.h"
+#include "inputs/families.h"
 
 namespace kw::gate {
 
@@ -29,8 +29,8 @@ std::string came_text(const Judged& judged) {
 }
 
 // Returns whether this shape, or a required one of at least the same work, must be judged.
-bool is_due(const ShapePlan& plan, const ShapeCase& shape) {
-  return std::ranges::any_of(plan.cases, [&](const ShapeCase& other) {
+bool is_due(const shapes::ShapePlan& plan, const shapes::ShapeCase& shape) {
+  return std::ranges::any_of(plan.cases, [&](const shapes::ShapeCase& other) {
     return other.demanded && other.work >= shape.work;
   });
 }
@@ -46,7 +46,7 @@ CellRunner Gate::runner(Bench& bench, const ports::RunOptions& options) {
 }
 
 /// Returns whether the module serves the shape; lists an unserved shape once.
-Result<bool> Gate::serves(Bench& bench, const ShapeCase& shape) {
+Result<bool> Gate::serves(Bench& bench, const shapes::ShapeCase& shape) {
   // A recording has the scalars that the host code was called with.
   if (!module_.recorded.empty() && !shape.graph.scalars.empty()) return false;
   const auto selection = bench.programs.select(matching_, task(), shape.graph, shape.dims);
@@ -110,7 +110,7 @@ Result<Stop> Gate::run_cells(Bench& bench, Stage stage, const std::vector<size_t
   size_t ran = 0;
   for (const size_t cell : cells) {
     KW_TRY(check_interrupt(request_));
-    const ShapeCase& shape = pool.shape(pool.cell(cell));
+    const shapes::ShapeCase& shape = pool.shape(pool.cell(cell));
     const bool served = KW_TRY(serves(bench, shape));
     if (!served || told_.count(task::dims_text(shape.dims)) != 0) continue;
     ++ran;
@@ -125,13 +125,13 @@ Result<Stop> Gate::run_cells(Bench& bench, Stage stage, const std::vector<size_t
 Result<SetPtr> Gate::set_of(Bench& bench, size_t cell) {
   Pool& pool = *bench.at->pool;
   const PoolCell& at = pool.cell(cell);
-  if (at.family != kImmediatesFamily) return pool.set(cell);
+  if (at.family != inputs::kImmediatesFamily) return pool.set(cell);
   return pool.make_set(at.shape, at.family, at.seed, &virtual_.programs.immediates());
 }
 
 Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
   Pool& pool = *bench.at->pool;
-  const ShapeCase& shape = pool.shape(pool.cell(cell));
+  const shapes::ShapeCase& shape = pool.shape(pool.cell(cell));
   const Result<SetPtr> set = set_of(bench, cell);
   if (!set) {
     if (set.error().blame != Blame::Environment || !shape.demanded) return set.error();
@@ -204,7 +204,7 @@ void Gate::note_cell(Bench& bench, Stage stage, size_t cell, const Judged& judge
   if (judged.result != CellResult::Right || (&bench == &virtual_ && gpu_)) return;
   covered_.group_cells.resize(module_.groups.size());
   covered_.note_right(pool.shape(at), judged);
-  merge(summary, &summary_);
+  metric::merge(summary, &summary_);
   ++right_cells_;
   if (judged.lint.empty() && judged.telling > 0) ++telling_cells_;
 }
@@ -284,7 +284,7 @@ std::optional<size_t> Gate::first_cell(const Bench& bench, bool largest) const {
   const Pool& pool = *bench.at->pool;
   std::optional<size_t> found;
   for (size_t i = 0; i < pool.cells().size(); ++i) {
-    const ShapeCase& shape = pool.shape(pool.cells()[i]);
+    const shapes::ShapeCase& shape = pool.shape(pool.cells()[i]);
     const bool known = std::ranges::any_of(report_.cells, [&](const CellReport& cell) {
       return cell.cell.shape == task::dims_text(shape.dims) && cell.summary.elements > 1;
     });
@@ -361,7 +361,7 @@ Result<Stop> Gate::check_alignment(Bench& bench, size_t cell) {
 
 Result<Stop> Gate::check_determinism(size_t cell) {
   Pool& pool = *gpu_->at->pool;
-  const ShapeCase& shape = pool.shape(pool.cell(cell));
+  const shapes::ShapeCase& shape = pool.shape(pool.cell(cell));
   RerunResult again = KW_TRY(run_again(cell, {}));
   Judged& judged = again.judged;
   if (!again.same_bits && !judged.failed()) {
@@ -379,7 +379,7 @@ Result<Stop> Gate::check_determinism(size_t cell) {
 // The virtual GPU itself runs blocks and warps in other orders and warns about differences.
 Result<Stop> Gate::check_order(size_t cell) {
   Pool& pool = *virtual_.at->pool;
-  const ShapeCase& shape = pool.shape(pool.cell(cell));
+  const shapes::ShapeCase& shape = pool.shape(pool.cell(cell));
   const SetPtr set = KW_TRY(pool.set(cell));
   ports::RunOptions options;
   options.check_order = true;
@@ -399,7 +399,7 @@ Result<Stop> Gate::check_order(size_t cell) {
   return note_determinism(shape, same);
 }
 
-Stop Gate::note_determinism(const ShapeCase& shape, bool same) {
+Stop Gate::note_determinism(const shapes::ShapeCase& shape, bool same) {
   deterministic_ = deterministic_.value_or(true) && same;
   say(fmt::format("{}: {}", task::dims_text(shape.dims),
                   same ? "the same bits again" : "other bits in another run"));
@@ -419,7 +419,7 @@ Result<Stop> Gate::metamorphic_stage() {
   const Pool& pool = *bench.at->pool;
   size_t used = 0;
   for (size_t cell = pool.cells().size() / 2; cell < pool.cells().size(); ++cell) {
-    const ShapeCase& shape = pool.shape(pool.cell(cell));
+    const shapes::ShapeCase& shape = pool.shape(pool.cell(cell));
     if (pool.cell(cell).family != "normal" || used == kRelationCells) continue;
     const bool served = KW_TRY(serves(bench, shape));
     if (!served) continue;
@@ -439,14 +439,14 @@ Result<Stop> Gate::run_relation(Bench& bench, const Relation& relation, size_t c
   Pool& pool = *bench.at->pool;
   const PoolCell at = pool.cell(cell);
   const SetPtr set = KW_TRY(pool.set(cell));
-  const ShapeCase& shape = pool.shape(at);
+  const shapes::ShapeCase& shape = pool.shape(at);
   const Truths truth_of = [&](const std::vector<tensor::HostTensor>& inputs) {
     return pool.truths(at.shape, inputs);
   };
-  std::optional<Changed> changed = KW_TRY(
-      apply(relation, shape.graph, set->inputs, set->truths, derive_seed(at.seed, 99), truth_of));
+  std::optional<Changed> changed = KW_TRY(apply(relation, shape.graph, set->inputs, set->truths,
+                                                inputs::derive_seed(at.seed, 99), truth_of));
   if (!changed) return Stop();
-  ShapeCase other = shape;
+  shapes::ShapeCase other = shape;
   if (relation.kind == RelationKind::Split) {
     other.dims[relation.dim] = changed->extent;
     Result<graph::Graph> graph = task().graph_at(other.dims);

@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gate/families.h"
 #include "gate/gate_stages.h"
-#include "gate/module_shapes.h"
-#include "gate/reach.h"
+#include "inputs/families.h"
 #include "os/memory.h"
+#include "shapes/module_shapes.h"
+#include "shapes/reach.h"
 
 namespace kw::gate {
 
@@ -29,7 +29,7 @@ constexpr double kTruthBytes = 64;       // of memory per element, at most
 constexpr size_t kCoverFamilies = 2;     // for a shape that runs a launch group
 
 std::string spikes_or_first(const task::Task& task) {
-  const std::vector<std::string> all = families_for(task);
+  const std::vector<std::string> all = inputs::families_for(task);
   return std::ranges::find(all, "spikes") != all.end() ? "spikes" : all.front();
 }
 
@@ -68,7 +68,7 @@ void Coverage::limit_to(const std::string& shape, double elements) {
   below_elements = elements;
 }
 
-void Coverage::note_right(const ShapeCase& shape, const Judged& judged) {
+void Coverage::note_right(const shapes::ShapeCase& shape, const Judged& judged) {
   dims.insert(shape.dims);
   if (judged.group >= 0) ++group_cells[static_cast<size_t>(judged.group)];
   // The rate of the largest cell predicts larger ones best.
@@ -103,34 +103,34 @@ Result<Stop> Gate::cover_module(Bench& bench) {
   double truth_work = 0;
   for (const PoolCell& cell : pool.cells()) truth_work += pool.shape(cell).work;
   if (pool.seconds() > 0) covered_.truth_rate = truth_work / pool.seconds();
-  std::vector<const ShapeCase*> known;
-  for (const ShapeCase& shape : pool.shapes().cases) known.push_back(&shape);
-  const PlanView view(module_, matching_, task(), bench.at->fixed, known);
+  std::vector<const shapes::ShapeCase*> known;
+  for (const shapes::ShapeCase& shape : pool.shapes().cases) known.push_back(&shape);
+  const shapes::PlanView view(module_, matching_, task(), bench.at->fixed, known);
   Stop stop = KW_TRY(run_module_shapes(bench, view));
   if (!stop) stop = KW_TRY(run_benchmarks(bench));
   if (!stop) stop = KW_TRY(run_groups(bench, view, covered_.affordable_work()));
   return stop ? std::move(stop) : judge_groups(view);
 }
 
-Result<Stop> Gate::run_module_shapes(Bench& bench, const PlanView& view) {
+Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view) {
   for (const std::string& name : view.unknown())
     report_.skipped.push_back(
         fmt::format("shapes at the module's thresholds: the module's '{}' does not follow from the "
                     "task's dims by a simple rule",
                     name));
   if (!view.usable()) return Stop();
-  const ShapeLimits limits =
-      bench.at->device->info().is_virtual ? virtual_limits() : device_limits();
+  const shapes::ShapeLimits limits =
+      bench.at->device->info().is_virtual ? shapes::virtual_limits() : shapes::device_limits();
   const Pool& pool = *bench.at->pool;
   const bool replayed = pool.replayable() && !pool.cells().empty();
   const uint64_t secret = replayed ? pool.cells().front().seed : KW_TRY(request_.entropy());
-  const ModuleShapes made =
-      KW_TRY(plan_module_shapes(view, pool.shapes(), plan_thresholds(module_),
-                                virtual_.programs.code_extents(), limits.work, secret));
+  const shapes::ModuleShapes made =
+      KW_TRY(shapes::plan_module_shapes(view, pool.shapes(), shapes::plan_thresholds(module_),
+                                        virtual_.programs.code_extents(), limits.work, secret));
   for (const std::string& line : made.left_out) report_.skipped.push_back(line);
-  const std::vector<std::string> families = families_for(task());
+  const std::vector<std::string> families = inputs::families_for(task());
   size_t turn = 0;
-  for (const ShapeCase& shape : made.cases) {
+  for (const shapes::ShapeCase& shape : made.cases) {
     const size_t count = std::min(kCoverFamilies, families.size());
     const size_t first = turn++ % count;
     for (size_t k = 0; k < (shape.secret ? count : 1); ++k) {
@@ -143,7 +143,8 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const PlanView& view) {
   return run_groups(bench, view, limits.work);
 }
 
-Result<Stop> Gate::run_extra(Bench& bench, const ShapeCase& shape, const std::string& family) {
+Result<Stop> Gate::run_extra(Bench& bench, const shapes::ShapeCase& shape,
+                             const std::string& family) {
   KW_TRY(check_interrupt(request_));
   // A module may leave out what lies beside its own thresholds; that is not worth a line each.
   const auto selection = bench.programs.select(matching_, task(), shape.graph, shape.dims);
@@ -153,23 +154,23 @@ Result<Stop> Gate::run_extra(Bench& bench, const ShapeCase& shape, const std::st
 }
 
 // Runs every group that did not run yet at the smallest shape that selects it, if that is cheap.
-Result<Stop> Gate::run_groups(Bench& bench, const PlanView& view, double most_work) {
+Result<Stop> Gate::run_groups(Bench& bench, const shapes::PlanView& view, double most_work) {
   const bool open =
       std::ranges::any_of(covered_.group_cells, [](int64_t cells) { return cells == 0; });
   if (!open) return Stop();
   if (covered_.group_shapes.empty()) {
     std::vector<task::Dims> known = bench.at->pool->shapes().demanded;
     known.insert(known.end(), covered_.dims.begin(), covered_.dims.end());
-    covered_.group_shapes = shapes_of_groups(view, plan_thresholds(module_), known);
+    covered_.group_shapes = shapes::shapes_of_groups(view, shapes::plan_thresholds(module_), known);
   }
   for (size_t i = 0; i < covered_.group_shapes.size(); ++i) {
     if (covered_.group_cells[i] > 0 || !covered_.group_shapes[i]) continue;
-    const DerivedShape made = KW_TRY(derive_shape(
+    const shapes::DerivedShape made = KW_TRY(shapes::derive_shape(
         task(), bench.at->pool->shapes(), *covered_.group_shapes[i],
         fmt::format("selects the launch group of line {}", module_.groups[i].line), most_work));
     if (!made.costly && !made.shape) covered_.group_refused[i] = made.refused;
     if (!made.shape || !fits_memory(made.shape->graph)) continue;
-    const std::vector<std::string> families = families_for(task());
+    const std::vector<std::string> families = inputs::families_for(task());
     for (size_t k = 0; k < std::min(kCoverFamilies, families.size()); ++k) {
       Stop stop = KW_TRY(run_extra(bench, *made.shape, families[k]));
       if (stop) return stop;
@@ -185,9 +186,10 @@ Result<Stop> Gate::run_benchmarks(Bench& bench) {
   for (const task::Dims& dims : bench.at->pool->shapes().demanded) {
     if (covered_.dims.count(dims) != 0) continue;
     KW_TRY(check_interrupt(request_));
-    ShapeCase whole{dims, "benchmark shape, uncut", true, true, KW_TRY(task().graph_at(dims)), 0};
-    whole.work = work_of(whole.graph);
-    const double elements = largest_input(task(), dims);
+    shapes::ShapeCase whole{dims, "benchmark shape, uncut",      true,
+                            true, KW_TRY(task().graph_at(dims)), 0};
+    whole.work = shapes::work_of(whole.graph);
+    const double elements = shapes::largest_input(task(), dims);
     if (whole.work > covered_.affordable_work() || !fits_memory(whole.graph)) {
       covered_.note_missing(
           fmt::format("{}: the benchmark shape was not run uncut: it does not fit "
@@ -203,7 +205,7 @@ Result<Stop> Gate::run_benchmarks(Bench& bench) {
   return Stop();
 }
 
-Result<Stop> Gate::run_whole(Bench& bench, const ShapeCase& shape) {
+Result<Stop> Gate::run_whole(Bench& bench, const shapes::ShapeCase& shape) {
   Pool& pool = *bench.at->pool;
   const std::string where = task::dims_text(shape.dims);
   const size_t cell = KW_TRY(pool.extra_cell(shape, spikes_or_first(task()), request_.entropy));
@@ -238,7 +240,7 @@ Result<Stop> Gate::run_whole(Bench& bench, const ShapeCase& shape) {
 }
 
 // A group that some shape selects, that is affordable and that did not run, rejects.
-Stop Gate::judge_groups(const PlanView& view) {
+Stop Gate::judge_groups(const shapes::PlanView& view) {
   for (size_t i = 0; i < module_.groups.size(); ++i) {
     const kernel::Group& group = module_.groups[i];
     GroupReport report{
@@ -246,7 +248,7 @@ Stop Gate::judge_groups(const PlanView& view) {
     const std::optional<task::Dims> shape =
         i < covered_.group_shapes.size() ? covered_.group_shapes[i] : std::optional<task::Dims>();
     if (covered_.group_cells[i] == 0) {
-      report.why = shape ? "" : why_unreachable(view, static_cast<int>(i));
+      report.why = shape ? "" : shapes::why_unreachable(view, static_cast<int>(i));
       report.state = report.why.empty() ? "unaffordable" : "unreachable";
     }
     if (report.state == "unaffordable" && covered_.group_refused.count(i) != 0) {
@@ -254,7 +256,7 @@ Stop Gate::judge_groups(const PlanView& view) {
       if (covered_.below.empty())
         covered_.below = fmt::format("except the launches of line {}", group.line);
     } else if (report.state == "unaffordable" && shape) {
-      const double elements = largest_input(task(), *shape);
+      const double elements = shapes::largest_input(task(), *shape);
       report.needs = task::dims_text(*shape);
       report.why = fmt::format("it needs {}, {} elements", report.needs, count_text(elements));
       covered_.limit_to(count_text(elements) + " elements", elements);
@@ -267,7 +269,7 @@ Stop Gate::judge_groups(const PlanView& view) {
       const bool known = !report.needs.empty();
       covered_.note_missing(fmt::format("line {}: the launches under 'when {}' did not run: {}",
                                         group.line, report.when, report.why),
-                            known ? largest_input(task(), *shape) : 0);
+                            known ? shapes::largest_input(task(), *shape) : 0);
     }
     report_.groups.push_back(std::move(report));
   }

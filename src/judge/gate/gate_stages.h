@@ -12,8 +12,8 @@
 #include "gate/batches.h"
 #include "gate/gate.h"
 #include "gate/metamorphic.h"
-#include "gate/plan_view.h"
 #include "gate/run_cell.h"
+#include "shapes/plan_view.h"
 
 namespace kw::gate {
 
@@ -34,7 +34,7 @@ struct Coverage {
   double below_elements = 0;
   double missing_from = INFINITY;  // elements from which something is not judged
 
-  void note_right(const ShapeCase& shape, const Judged& judged);
+  void note_right(const shapes::ShapeCase& shape, const Judged& judged);
   /// `elements`: the launches that were not judged need at least so many; 0: not known.
   void note_missing(std::string why, double elements = 0);
   /// Says that the candidate is judged below this shape only.
@@ -74,12 +74,12 @@ class Gate {
 
   // Judging what the module itself suggests, and benchmark shapes uncut.
   Result<Stop> cover_module(Bench& bench);
-  Result<Stop> run_module_shapes(Bench& bench, const PlanView& view);
-  Result<Stop> run_groups(Bench& bench, const PlanView& view, double most_work);
+  Result<Stop> run_module_shapes(Bench& bench, const shapes::PlanView& view);
+  Result<Stop> run_groups(Bench& bench, const shapes::PlanView& view, double most_work);
   Result<Stop> run_benchmarks(Bench& bench);
-  Result<Stop> run_whole(Bench& bench, const ShapeCase& shape);
-  Result<Stop> run_extra(Bench& bench, const ShapeCase& shape, const std::string& family);
-  Stop judge_groups(const PlanView& view);
+  Result<Stop> run_whole(Bench& bench, const shapes::ShapeCase& shape);
+  Result<Stop> run_extra(Bench& bench, const shapes::ShapeCase& shape, const std::string& family);
+  Stop judge_groups(const shapes::PlanView& view);
 
   // Running cells.
   Result<Stop> run_cells(Bench& bench, record::Stage stage, const std::vector<size_t>& cells);
@@ -93,7 +93,7 @@ class Gate {
   Result<uint64_t> public_seed(Bench& bench, size_t cell, const Judged& judged,
                                const ports::RunOptions& options);
   void note_cell(Bench& bench, record::Stage stage, size_t cell, const Judged& judged);
-  Result<bool> serves(Bench& bench, const ShapeCase& shape);
+  Result<bool> serves(Bench& bench, const shapes::ShapeCase& shape);
   Status check_alive(Bench& bench, const Judged& judged);
   std::optional<size_t> first_cell(const Bench& bench, bool largest) const;
   /// Runs an already judged cell on the GPU again; the outputs stay on the device.
@@ -105,7 +105,7 @@ class Gate {
   Result<Stop> check_alignment(Bench& bench, size_t cell);
   Result<Stop> check_determinism(size_t cell);
   Result<Stop> check_order(size_t cell);
-  Stop note_determinism(const ShapeCase& shape, bool same);
+  Stop note_determinism(const shapes::ShapeCase& shape, bool same);
   Result<Stop> run_relation(Bench& bench, const Relation& relation, size_t cell);
 
   // Reporting.
@@ -120,7 +120,7 @@ class Gate {
   const GateRequest& request_;
   Bench virtual_;
   std::optional<Bench> gpu_;
-  Matching matching_;
+  shapes::Matching matching_;
   GateReport report_;
   record::ErrorSummary summary_;
   int64_t right_cells_ = 0;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "gate/fakes.h"
-#include "gate/families.h"
+#include "inputs/families.h"
 #include "kernel/parse_module.h"
 
 namespace kw::gate {
@@ -36,7 +36,7 @@ class GateTest : public testing::Test {
     PoolOptions options;
     options.seed = seed;
     options.family = family;
-    auto small_plan = plan_shapes(task, virtual_limits());
+    auto small_plan = shapes::plan_shapes(task, shapes::virtual_limits());
     if (!small_plan) return small_plan.error();
     small.emplace(
         KW_TRY(Pool::make(task, oracle, std::move(small_plan).value(), options, entropy)));
@@ -45,9 +45,9 @@ class GateTest : public testing::Test {
     const kernel::Bindings fixed = fake_bindings();
     request.virtual_gpu = {&virtual_gpu, fixed, &*small};
     if (with_gpu) {
-      ShapeLimits limits = device_limits();
+      shapes::ShapeLimits limits = shapes::device_limits();
       limits.large_work = 1e6;  // large shapes add nothing on a fake
-      auto large_plan = plan_shapes(task, limits);
+      auto large_plan = shapes::plan_shapes(task, limits);
       large.emplace(
           KW_TRY(Pool::make(task, oracle, std::move(large_plan).value(), options, entropy)));
       request.gpu = GateDevice{&gpu, fixed, &*large};
@@ -139,7 +139,8 @@ TEST_F(GateTest, EveryShapeHasItsSets) {
   }
   EXPECT_EQ(sets.size(), small->shapes().cases.size());
   for (const auto& [shape, count] : sets) EXPECT_GE(count, 4);
-  EXPECT_EQ(families.size(), families_for(task).size() + 1) << "and the candidate's constants";
+  EXPECT_EQ(families.size(), inputs::families_for(task).size() + 1)
+      << "and the candidate's constants";
 }
 
 TEST_F(GateTest, TheGpuSeesTheBenchmarkShapeItself) {

@@ -4,10 +4,10 @@
 #include <chrono>
 
 #include "core/json_writer.h"
-#include "gate/families.h"
 #include "gate/imposter_kinds.h"
-#include "gate/metric.h"
 #include "gate/run_cell.h"
+#include "inputs/families.h"
+#include "metric/metric.h"
 
 namespace kw::gate {
 
@@ -15,10 +15,10 @@ namespace {
 
 bool stopped(const ImposterCell& cell, const ImposterOutputs& imposed) {
   for (size_t i = 0; i < cell.set.truths.size(); ++i) {
-    CompareOptions options;
+    metric::CompareOptions options;
     options.precision = cell.task.precision;
     options.moves_only = moves_only(cell.graph, cell.graph.outputs[i].node);
-    if (!compare(cell.set.truths[i], imposed.outputs[i], options).pass) return true;
+    if (!metric::compare(cell.set.truths[i], imposed.outputs[i], options).pass) return true;
   }
   return false;
 }
@@ -31,7 +31,7 @@ struct KillCount {
 };
 
 Status try_all(std::span<const ImposterKind> kinds, const ImposterCell& cell,
-               const ShapeCase& shape, const std::string& family, KillCount* tallies) {
+               const shapes::ShapeCase& shape, const std::string& family, KillCount* tallies) {
   for (size_t i = 0; i < kinds.size(); ++i) {
     const ImposterOutputs imposed = KW_TRY(kinds[i].impose(cell));
     ImposterRow& row = tallies[i].row;
@@ -91,13 +91,13 @@ Result<KillReport> kill_rate(Pool& pool, ports::Oracle& oracle,
   }
   for (size_t i = 0; i < pool.cells().size(); ++i) {
     if (interrupted && interrupted()) return environment_error("interrupted");
-    if (pool.cells()[i].family == kImmediatesFamily) continue;  // there is no candidate
+    if (pool.cells()[i].family == inputs::kImmediatesFamily) continue;  // there is no candidate
     const SetPtr set = KW_TRY(pool.set(i));
     const bool empty = std::ranges::all_of(
         set->truths, [](const ports::Truth& truth) { return truth.value.empty(); });
     if (empty) continue;
     const SetPtr earlier = KW_TRY(earlier_set(pool, i));
-    const ShapeCase& shape = pool.shape(pool.cells()[i]);
+    const shapes::ShapeCase& shape = pool.shape(pool.cells()[i]);
     const ImposterCell cell{pool.task(), shape.graph, *set, earlier.get(), oracle};
     const std::string& family = pool.cells()[i].family;
     KW_TRY(try_all(answers, cell, shape, family, tallies.data()));

@@ -24,15 +24,16 @@ class KnownBitsTest : public testing::Test {
   void SetUp() override {
     task.benchmark_shapes = {{{"B", 1024}, {"D", 1024}}};
     const Entropy entropy = [this]() -> Result<uint64_t> { return ++drawn; };
-    ShapeLimits limits = device_limits();
+    shapes::ShapeLimits limits = shapes::device_limits();
     limits.derive = false;
-    ShapeLimits few = virtual_limits();
+    shapes::ShapeLimits few = shapes::virtual_limits();
     few.derive = false;
     PoolOptions only;
     only.family = "normal";  // one set per shape
-    small.emplace(Pool::make(task, oracle, plan_shapes(task, few).value(), only, entropy).value());
+    small.emplace(
+        Pool::make(task, oracle, shapes::plan_shapes(task, few).value(), only, entropy).value());
     large.emplace(
-        Pool::make(task, oracle, plan_shapes(task, limits).value(), only, entropy).value());
+        Pool::make(task, oracle, shapes::plan_shapes(task, limits).value(), only, entropy).value());
     gpu.instead = [this](const kernel::Program& program, const ports::RunOptions& options) {
       const bool at = program.buffers.back().shape == std::vector<int64_t>{1024, 1024};
       large_runs += at ? 1 : 0;

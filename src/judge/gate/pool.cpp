@@ -12,10 +12,10 @@
 
 #include "core/contains.h"
 #include "core/hash.h"
-#include "gate/families.h"
-#include "gate/scalar_cases.h"
+#include "inputs/families.h"
 #include "ports/audit_hash.h"
 #include "record/verdict.h"
+#include "shapes/scalar_cases.h"
 
 namespace kw::gate {
 
@@ -74,16 +74,16 @@ class Stopwatch {
 
 }  // namespace
 
-Result<Pool> Pool::make(const task::Task& task, ports::Oracle& oracle, ShapePlan shapes,
+Result<Pool> Pool::make(const task::Task& task, ports::Oracle& oracle, shapes::ShapePlan shapes,
                         const PoolOptions& options, const Entropy& entropy) {
   Pool pool(task, oracle, std::move(shapes), options);
   if (entropy) pool.hash_seed_ = KW_TRY(entropy());
   if (options.scalars) {
     const uint64_t seed = options.seed ? *options.seed : KW_TRY(entropy());
-    KW_TRY(add_scalar_cases(task, seed, options.full_work, pool.shapes_));
+    KW_TRY(shapes::add_scalar_cases(task, seed, options.full_work, pool.shapes_));
   }
   // Cheap shapes come first, because they reject most wrong candidates.
-  std::ranges::stable_sort(pool.shapes_.cases, {}, &ShapeCase::work);
+  std::ranges::stable_sort(pool.shapes_.cases, {}, &shapes::ShapeCase::work);
   KW_TRY(pool.plan_cells(entropy));
   return pool;
 }
@@ -93,7 +93,7 @@ std::vector<size_t> Pool::full_shapes() const {
   const auto wanted = static_cast<size_t>(options_.full_shapes);
   std::vector<size_t> small;  // their costs are known, those of secret shapes differ by run
   for (size_t i = 0; i < shapes_.cases.size(); ++i) {
-    const ShapeCase& shape = shapes_.cases[i];
+    const shapes::ShapeCase& shape = shapes_.cases[i];
     if (!shape.secret && shape.work <= options_.full_work) small.push_back(i);
   }
   if (small.size() <= wanted) return small;
@@ -114,9 +114,9 @@ std::vector<size_t> Pool::full_shapes() const {
 std::vector<std::string> Pool::families_of(size_t shape, const std::vector<size_t>& full,
                                            size_t* turn) const {
   if (!options_.family.empty()) return {options_.family};
-  std::vector<std::string> all = families_for(*task_);
+  std::vector<std::string> all = inputs::families_for(*task_);
   if (contains(full, shape)) {
-    all.emplace_back(kImmediatesFamily);
+    all.emplace_back(inputs::kImmediatesFamily);
     return all;
   }
   const auto sets =
@@ -135,14 +135,15 @@ std::vector<std::string> Pool::families_of(size_t shape, const std::vector<size_
 Status Pool::plan_cells(const Entropy& entropy) {
   const std::vector<size_t> full = full_shapes();
   // Which family a shape gets is secret too.
-  size_t turn = derive_seed(options_.seed ? *options_.seed : hash_seed_, kTurnPurpose) % kTurns;
+  size_t turn =
+      inputs::derive_seed(options_.seed ? *options_.seed : hash_seed_, kTurnPurpose) % kTurns;
   for (size_t shape = 0; shape < shapes_.cases.size(); ++shape) {
     for (const std::string& family : families_of(shape, full, &turn)) {
       uint64_t seed = 0;
       if (!options_.seed)
         seed = KW_TRY(entropy());
       else
-        seed = cells_.empty() ? *options_.seed : derive_seed(*options_.seed, cells_.size());
+        seed = cells_.empty() ? *options_.seed : inputs::derive_seed(*options_.seed, cells_.size());
       // A repro command must give the same inputs even if it runs fewer cells.
       if (options_.seed && !options_.family.empty()) seed = *options_.seed;
       cells_.push_back({shape, family, seed});
@@ -163,12 +164,12 @@ Result<std::vector<ports::Truth>> Pool::truths(size_t shape,
 }
 
 Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t seed,
-                              const Immediates* immediates) {
-  const ShapeCase& at = case_at(shape);
+                              const inputs::Immediates* immediates) {
+  const shapes::ShapeCase& at = case_at(shape);
   auto set = std::make_shared<PoolSet>();
   {
     const Stopwatch watch(&seconds_);
-    set->inputs = KW_TRY(draw_inputs(*task_, at.graph, at.dims, family, seed, immediates));
+    set->inputs = KW_TRY(inputs::draw_inputs(*task_, at.graph, at.dims, family, seed, immediates));
     for (const tensor::HostTensor& input : set->inputs)
       set->hashes.push_back(ports::audit_hash(input.data));
   }
@@ -195,14 +196,14 @@ Result<SetPtr> Pool::set(size_t cell) {
   return made;
 }
 
-std::vector<const ShapeCase*> Pool::all_shapes() const {
-  std::vector<const ShapeCase*> all;
-  for (const ShapeCase& shape : shapes_.cases) all.push_back(&shape);
+std::vector<const shapes::ShapeCase*> Pool::all_shapes() const {
+  std::vector<const shapes::ShapeCase*> all;
+  for (const shapes::ShapeCase& shape : shapes_.cases) all.push_back(&shape);
   for (const auto& shape : extra_shapes_) all.push_back(shape.get());
   return all;
 }
 
-Result<size_t> Pool::extra_cell(const ShapeCase& shape, const std::string& family,
+Result<size_t> Pool::extra_cell(const shapes::ShapeCase& shape, const std::string& family,
                                 const Entropy& entropy) {
   for (size_t i = 0; i < extra_cells_.size(); ++i) {
     const PoolCell& known = extra_cells_[i];
@@ -210,11 +211,12 @@ Result<size_t> Pool::extra_cell(const ShapeCase& shape, const std::string& famil
   }
   size_t at = 0;
   while (at < extra_shapes_.size() && extra_shapes_[at]->dims != shape.dims) ++at;
-  if (at == extra_shapes_.size()) extra_shapes_.push_back(std::make_shared<ShapeCase>(shape));
+  if (at == extra_shapes_.size())
+    extra_shapes_.push_back(std::make_shared<shapes::ShapeCase>(shape));
   PoolCell cell{shapes_.cases.size() + at, family, 0};
   // A replayed seed depends on the cell alone, not on what ran before.
   if (options_.seed)
-    cell.seed = derive_seed(*options_.seed, hash64(task::dims_text(shape.dims) + family));
+    cell.seed = inputs::derive_seed(*options_.seed, hash64(task::dims_text(shape.dims) + family));
   else
     cell.seed = KW_TRY(entropy());
   extra_cells_.push_back(std::move(cell));
@@ -226,7 +228,7 @@ Status Pool::prepare(const std::function<bool()>& interrupted) {
   for (size_t cell = 0; cell < cells_.size(); ++cell) {
     if (interrupted && interrupted()) return environment_error("interrupted");
     if (kept_bytes_ >= options_.max_bytes) break;
-    if (cells_[cell].family == kImmediatesFamily) continue;  // differs for each candidate
+    if (cells_[cell].family == inputs::kImmediatesFamily) continue;  // differs for each candidate
     KW_TRY(set(cell));
   }
   return Done{};
@@ -241,8 +243,8 @@ Status Pool::renew(size_t cell, const Entropy& entropy) {
 }
 
 bool is_obligatory(const std::string& family) {
-  const auto end = all_families().begin() + kObligatory;
-  return std::find(all_families().begin(), end, family) != end;
+  const auto end = inputs::all_families().begin() + kObligatory;
+  return std::find(inputs::all_families().begin(), end, family) != end;
 }
 
 record::Cell cell_record(const Pool& pool, const PoolCell& cell) {

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "core/result.h"
-#include "gate/immediates.h"
 #include "gate/known_bits.h"
-#include "gate/shapes.h"
+#include "inputs/immediates.h"
 #include "ports/oracle.h"
 #include "record/verdict.h"
+#include "shapes/shapes.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"
 
@@ -54,12 +54,12 @@ using SetPtr = std::shared_ptr<const PoolSet>;
 class Pool {
  public:
   /// The task and the oracle must outlive the pool. Draws seeds; computes no set yet.
-  static Result<Pool> make(const task::Task& task, ports::Oracle& oracle, ShapePlan shapes,
+  static Result<Pool> make(const task::Task& task, ports::Oracle& oracle, shapes::ShapePlan shapes,
                            const PoolOptions& options, const Entropy& entropy);
 
   const task::Task& task() const { return *task_; }
-  const ShapePlan& shapes() const { return shapes_; }
-  const ShapeCase& shape(const PoolCell& cell) const { return case_at(cell.shape); }
+  const shapes::ShapePlan& shapes() const { return shapes_; }
+  const shapes::ShapeCase& shape(const PoolCell& cell) const { return case_at(cell.shape); }
   /// The cells that every candidate runs.
   const std::vector<PoolCell>& cells() const { return cells_; }
   /// One of these, or an extra one by the number that extra_cell() gave.
@@ -68,10 +68,10 @@ class Pool {
   }
   /// Adds a cell at a shape that only some candidates need. The same shape and family give the same
   /// cell again.
-  Result<size_t> extra_cell(const ShapeCase& shape, const std::string& family,
+  Result<size_t> extra_cell(const shapes::ShapeCase& shape, const std::string& family,
                             const Entropy& entropy);
   /// The planned shapes, and those that candidates needed in addition.
-  std::vector<const ShapeCase*> all_shapes() const;
+  std::vector<const shapes::ShapeCase*> all_shapes() const;
   bool replayable() const { return options_.seed.has_value(); }
   /// The seed of all output hashes. It is secret, and the same for all candidates, so that they
   /// share the known bits of a set.
@@ -82,7 +82,7 @@ class Pool {
   /// Computes a set of the same shape and family with the caller's seed; it is never kept.
   /// `immediates` of a candidate: for kImmediatesFamily.
   Result<SetPtr> make_set(size_t shape, const std::string& family, uint64_t seed,
-                          const Immediates* immediates = nullptr);
+                          const inputs::Immediates* immediates = nullptr);
   /// Returns the truths of given inputs at a shape.
   Result<std::vector<ports::Truth>> truths(size_t shape,
                                            const std::vector<tensor::HostTensor>& inputs);
@@ -95,13 +95,13 @@ class Pool {
   double seconds() const { return seconds_; }
 
  private:
-  Pool(const task::Task& task, ports::Oracle& oracle, ShapePlan shapes, PoolOptions options)
+  Pool(const task::Task& task, ports::Oracle& oracle, shapes::ShapePlan shapes, PoolOptions options)
       : task_(&task), oracle_(&oracle), shapes_(std::move(shapes)), options_(std::move(options)) {}
   Status plan_cells(const Entropy& entropy);
   std::vector<std::string> families_of(size_t shape, const std::vector<size_t>& full,
                                        size_t* turn) const;
   std::vector<size_t> full_shapes() const;
-  const ShapeCase& case_at(size_t shape) const {
+  const shapes::ShapeCase& case_at(size_t shape) const {
     return shape < shapes_.cases.size() ? shapes_.cases[shape]
                                         : *extra_shapes_[shape - shapes_.cases.size()];
   }
@@ -111,12 +111,13 @@ class Pool {
 
   const task::Task* task_;
   ports::Oracle* oracle_;
-  ShapePlan shapes_;
+  shapes::ShapePlan shapes_;
   PoolOptions options_;
   uint64_t hash_seed_ = 0;
   std::vector<PoolCell> cells_;
-  std::vector<SetPtr> kept_;                                    // parallel to cells_
-  std::vector<std::shared_ptr<const ShapeCase>> extra_shapes_;  // references to one stay valid
+  std::vector<SetPtr> kept_;  // parallel to cells_
+  std::vector<std::shared_ptr<const shapes::ShapeCase>>
+      extra_shapes_;  // references to one stay valid
   std::vector<PoolCell> extra_cells_;
   std::vector<SetPtr> extra_kept_;  // parallel to extra_cells_
   uint64_t kept_bytes_ = 0;

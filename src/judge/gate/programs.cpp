@@ -36,10 +36,10 @@ std::string variant_key(const kernel::Selection& selection) {
 
 }  // namespace
 
-Result<kernel::Selection> Programs::select(const Matching& matching, const task::Task& task,
+Result<kernel::Selection> Programs::select(const shapes::Matching& matching, const task::Task& task,
                                            const graph::Graph& graph, const task::Dims& dims) {
   const kernel::Bindings bindings =
-      KW_TRY(bind_shape(module_, matching, task, graph, dims, fixed_));
+      KW_TRY(shapes::bind_shape(module_, matching, task, graph, dims, fixed_));
   return kernel::select(module_, bindings);
 }
 
@@ -79,8 +79,8 @@ bool adds_floats_in_memory(const std::string& ptx) {
 
 void Programs::note_ptx(const std::string& ptx) {
   adds_in_memory_ = adds_in_memory_ || adds_floats_in_memory(ptx);
-  code_extents_.merge(gate::code_extents(ptx));
-  merge(immediates_of(ptx), &immediates_);
+  code_extents_.merge(shapes::code_extents(ptx));
+  inputs::merge(inputs::immediates_of(ptx), &immediates_);
 }
 
 Result<const Programs::Image*> Programs::image_for(const kernel::Selection& selection) {
@@ -111,11 +111,11 @@ Result<const Programs::Image*> Programs::image_for(const kernel::Selection& sele
   return &images_.emplace(key, std::move(image)).first->second;
 }
 
-Result<Built> Programs::build(const Matching& matching, const task::Task& task,
+Result<Built> Programs::build(const shapes::Matching& matching, const task::Task& task,
                               const graph::Graph& graph, const task::Dims& dims) {
   Built built;
   const Result<kernel::Bindings> bindings =
-      bind_shape(module_, matching, task, graph, dims, fixed_);
+      shapes::bind_shape(module_, matching, task, graph, dims, fixed_);
   const Result<kernel::Selection> selection =
       bindings ? kernel::select(module_, *bindings) : Result<kernel::Selection>(bindings.error());
   if (!selection) {
@@ -139,7 +139,7 @@ Result<Built> Programs::build(const Matching& matching, const task::Task& task,
   return built;
 }
 
-ports::InputViews program_inputs(const kernel::Program& program, const Matching& matching,
+ports::InputViews program_inputs(const kernel::Program& program, const shapes::Matching& matching,
                                  const std::vector<tensor::HostTensor>& inputs,
                                  const std::vector<uint64_t>& hashes) {
   ports::InputViews views;

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "core/result.h"
-#include "gate/binding.h"
-#include "gate/immediates.h"
-#include "gate/thresholds.h"
+#include "inputs/immediates.h"
 #include "kernel/instantiate.h"
 #include "ports/compiler.h"
 #include "ports/device.h"
+#include "shapes/binding.h"
+#include "shapes/thresholds.h"
 
 namespace kw::gate {
 
@@ -46,11 +46,11 @@ class Programs {
   ports::Device& device() { return device_; }
   const kernel::Module& module() const { return module_; }
   /// Returns whether the module serves a shape: dims, scalars, launch group. Compiles nothing.
-  Result<kernel::Selection> select(const Matching& matching, const task::Task& task,
+  Result<kernel::Selection> select(const shapes::Matching& matching, const task::Task& task,
                                    const graph::Graph& graph, const task::Dims& dims);
   /// An Error is a failure of the machine, not of the candidate.
-  Result<Built> build(const Matching& matching, const task::Task& task, const graph::Graph& graph,
-                      const task::Dims& dims);
+  Result<Built> build(const shapes::Matching& matching, const task::Task& task,
+                      const graph::Graph& graph, const task::Dims& dims);
 
   int compiles() const { return compiles_; }
   double compile_seconds() const { return compile_seconds_; }
@@ -60,9 +60,9 @@ class Programs {
   /// Returns whether its PTX adds fp32 numbers atomically in global memory.
   bool adds_in_memory() const { return adds_in_memory_; }
   /// Returns the constants of all PTX compiled so far.
-  const Immediates& immediates() const { return immediates_; }
+  const inputs::Immediates& immediates() const { return immediates_; }
   /// Extents at which the PTX made so far may change what it does; see code_extents().
-  const CodeExtents& code_extents() const { return code_extents_; }
+  const shapes::CodeExtents& code_extents() const { return code_extents_; }
 
  private:
   struct Image {
@@ -82,17 +82,17 @@ class Programs {
   double timeout_seconds_;
   ports::ImageKind kind_;
   std::map<std::string, Image> images_;
-  CodeExtents code_extents_;
+  shapes::CodeExtents code_extents_;
   std::string compiler_name_;
   bool adds_in_memory_ = false;
-  Immediates immediates_;
+  inputs::Immediates immediates_;
   int compiles_ = 0;
   double compile_seconds_ = 0;
 };
 
 /// Returns the data for each buffer of a program. It points into `inputs`, which must outlive it.
 /// `hashes` of the inputs may be empty.
-ports::InputViews program_inputs(const kernel::Program& program, const Matching& matching,
+ports::InputViews program_inputs(const kernel::Program& program, const shapes::Matching& matching,
                                  const std::vector<tensor::HostTensor>& inputs,
                                  const std::vector<uint64_t>& hashes = {});
 

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <span>
 
-#include "gate/families.h"
 #include "gate/metamorphic.h"
-#include "gate/pieces.h"
+#include "inputs/families.h"
+#include "os/parallel.h"
 #include "ports/bound.h"
 #include "tensor/convert.h"
 #include "tensor/inputs.h"
@@ -47,8 +47,8 @@ struct Slices {
     if (from.empty()) return to;
     const int64_t length = inner * width, many = static_cast<int64_t>(order.size());
     to.resize(static_cast<size_t>(many * outer * length));
-    const int pieces = thread_count(many * outer * length, kSliceGrain, 0);
-    in_pieces(many * outer, pieces, [&](int, int64_t begin, int64_t end) {
+    const int pieces = os::thread_count(many * outer * length, kSliceGrain, 0);
+    os::in_pieces(many * outer, pieces, [&](int, int64_t begin, int64_t end) {
       for (int64_t at = begin; at < end; ++at) {
         const int64_t slice = at / many * extent + order[static_cast<size_t>(at % many)];
         std::copy_n(from.begin() + slice * length, length, to.begin() + at * length);
@@ -107,7 +107,7 @@ std::optional<Changed> apply_rows(const Relation& relation, const std::vector<Ho
   }
   const bool split = relation.kind == RelationKind::Split;
   if (extent < 2) return std::nullopt;
-  std::vector<int64_t> order = shuffled(extent, seed);
+  std::vector<int64_t> order = inputs::shuffled(extent, seed);
   if (split) {
     order.resize((order.size() + 1) / 2);
     std::ranges::sort(order);
@@ -174,8 +174,8 @@ Result<std::optional<Changed>> apply_shift(const Relation& relation,
   if (ports::unit_roundoff(dtype) > ports::unit_roundoff(tensor::DType::Bf16))
     return std::optional<Changed>();
   std::vector<HostTensor> grid = inputs;
-  grid[at] = KW_TRY(
-      tensor::make_input(dtype, inputs[at].shape, tensor::Family::Uniform, derive_seed(seed, 3)));
+  grid[at] = KW_TRY(tensor::make_input(dtype, inputs[at].shape, tensor::Family::Uniform,
+                                       inputs::derive_seed(seed, 3)));
   tensor::Large<double> values = values_of(grid[at]);
   for (double& value : values) value = std::round(value * kGridReach / kGrid) * kGrid;
   tensor::store_floats(grid[at], 0, values);
@@ -202,7 +202,7 @@ std::optional<Changed> apply_linear(const Relation& relation, const std::vector<
   tensor::Large<double> some = values_of(inputs[at]);
   tensor::Large<double> others = some;
   for (size_t i = 0; i < some.size(); ++i)
-    (derive_seed(seed, i) % 2 == 0 ? some[i] : others[i]) = 0;
+    (inputs::derive_seed(seed, i) % 2 == 0 ? some[i] : others[i]) = 0;
   tensor::store_floats(changed.inputs[at], 0, some);
   tensor::store_floats(changed.before[at], 0, others);
   return changed;

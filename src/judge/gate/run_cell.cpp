@@ -89,7 +89,7 @@ void judge_status(const ports::RunOutcome& outcome, bool is_virtual, Judged* jud
 }
 
 /// Collects the module's outputs in the order of the graph's.
-Status collect_outputs(const kernel::Program& program, const Matching& matching,
+Status collect_outputs(const kernel::Program& program, const shapes::Matching& matching,
                        ports::RunOutcome* outcome, Judged* judged) {
   if (outcome->buffers.size() != program.buffers.size())
     return environment_error("the device returned no outputs");
@@ -109,11 +109,11 @@ Status collect_outputs(const kernel::Program& program, const Matching& matching,
 void judge_outputs(const task::Task& task, const graph::Graph& graph,
                    const std::vector<ports::Truth>& truths, Judged* judged) {
   for (size_t i = 0; i < truths.size(); ++i) {
-    CompareOptions options;
+    metric::CompareOptions options;
     options.precision = task.precision;
     options.moves_only = moves_only(graph, graph.outputs[i].node);
-    const Comparison comparison = compare(truths[i], judged->outputs[i], options);
-    merge(comparison.summary, &judged->summary);
+    const metric::Comparison comparison = metric::compare(truths[i], judged->outputs[i], options);
+    metric::merge(comparison.summary, &judged->summary);
     judged->telling += comparison.telling;
     judged->lint.insert(judged->lint.end(), comparison.lint.begin(), comparison.lint.end());
     if (comparison.pass || judged->result != CellResult::Right) continue;
@@ -125,7 +125,7 @@ void judge_outputs(const task::Task& task, const graph::Graph& graph,
 
 }  // namespace
 
-KnownBits::Bits bits_of(const Matching& matching, const std::vector<uint64_t>& hashes,
+KnownBits::Bits bits_of(const shapes::Matching& matching, const std::vector<uint64_t>& hashes,
                         size_t outputs) {
   if (hashes.size() != matching.tensors.size()) return {};
   KnownBits::Bits bits(outputs, 0);
@@ -160,7 +160,7 @@ bool moves_only(const graph::Graph& graph, graph::NodeId output) {
   return true;
 }
 
-Result<Judged> CellRunner::run(const ShapeCase& shape,
+Result<Judged> CellRunner::run(const shapes::ShapeCase& shape,
                                const std::vector<tensor::HostTensor>& inputs,
                                const std::vector<ports::Truth>& truths,
                                const std::vector<uint64_t>& hashes, KnownBits* known) const {
@@ -199,7 +199,7 @@ Result<Judged> CellRunner::run(const ShapeCase& shape,
 }
 
 // Not set when the bits are new: the caller then copies and compares the outputs.
-Result<std::optional<Judged>> CellRunner::run_known(const ShapeCase& shape,
+Result<std::optional<Judged>> CellRunner::run_known(const shapes::ShapeCase& shape,
                                                     const PoolSet& set) const {
   CellRunner there = *this;
   there.options.copy_outputs = false;
@@ -213,7 +213,7 @@ Result<std::optional<Judged>> CellRunner::run_known(const ShapeCase& shape,
   return std::optional(std::move(judged));
 }
 
-Result<Judged> CellRunner::run(const ShapeCase& shape, const PoolSet& set) const {
+Result<Judged> CellRunner::run(const shapes::ShapeCase& shape, const PoolSet& set) const {
   const bool ask = !programs.device().info().is_virtual && !set.known->empty() &&
                    output_bytes(set.truths) >= kWorthAsking;
   if (ask) {

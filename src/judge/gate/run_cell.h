@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/result.h"
-#include "gate/metric.h"
 #include "gate/pool.h"
 #include "gate/programs.h"
+#include "metric/metric.h"
 #include "ports/device.h"
 #include "record/verdict.h"
 
@@ -54,25 +54,25 @@ struct Judged {
 /// Runs candidates on one device with given options.
 struct CellRunner {
   Programs& programs;
-  const Matching& matching;
+  const shapes::Matching& matching;
   const task::Task& task;
   ports::RunOptions options;
 
   /// `inputs` and `truths` belong to the graph of `shape`. Without truths the outputs are only
   /// collected, if they are copied out. `hashes` of the inputs may be empty.
-  Result<Judged> run(const ShapeCase& shape, const std::vector<tensor::HostTensor>& inputs,
+  Result<Judged> run(const shapes::ShapeCase& shape, const std::vector<tensor::HostTensor>& inputs,
                      const std::vector<ports::Truth>& truths,
                      const std::vector<uint64_t>& hashes = {}, KnownBits* known = nullptr) const;
   /// The same for a set of the pool; the options must have the pool's hash seed. Outputs with known
   /// right bits are not copied out again.
-  Result<Judged> run(const ShapeCase& shape, const PoolSet& set) const;
+  Result<Judged> run(const shapes::ShapeCase& shape, const PoolSet& set) const;
 
  private:
-  Result<std::optional<Judged>> run_known(const ShapeCase& shape, const PoolSet& set) const;
+  Result<std::optional<Judged>> run_known(const shapes::ShapeCase& shape, const PoolSet& set) const;
 };
 
 /// Reorders hashes per buffer into the order of the graph's outputs; empty when there are none.
-KnownBits::Bits bits_of(const Matching& matching, const std::vector<uint64_t>& hashes,
+KnownBits::Bits bits_of(const shapes::Matching& matching, const std::vector<uint64_t>& hashes,
                         size_t outputs);
 /// Hashes outputs that were copied out.
 KnownBits::Bits bits_of(const std::vector<tensor::HostTensor>& outputs, uint64_t hash_seed);

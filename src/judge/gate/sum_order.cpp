@@ -109,8 +109,8 @@ std::vector<int64_t> partners_of(int64_t terms, int64_t most) {
 Result<HostTensor> filled(const Node& node, double value) {
   HostTensor tensor = KW_TRY(tensor::make_tensor(node.dtype, graph::values_of(node.shape)));
   if (!tensor::is_float(node.dtype)) return tensor;
-  tensor::store_floats(tensor, 0,
-                       std::vector<double>(static_cast<size_t>(tensor::value_count(tensor)), value));
+  tensor::store_floats(
+      tensor, 0, std::vector<double>(static_cast<size_t>(tensor::value_count(tensor)), value));
   return tensor;
 }
 
@@ -118,14 +118,14 @@ Result<HostTensor> filled(const Node& node, double value) {
 /// not part of the sum.
 class SumProbe {
  public:
-  SumProbe(const CellRunner& runner, const ShapeCase& shape, const Terms& terms, const Scale& scale,
-           double rest)
+  SumProbe(const CellRunner& runner, const shapes::ShapeCase& shape, const Terms& terms,
+           const Scale& scale, double rest)
       : runner_(runner), shape_(shape), terms_(terms), scale_(scale), rest_(rest) {}
 
   /// Not set when a run gives no result or the output is not proportional to the sum.
   Result<std::optional<SumOrder>> run() {
-    const int64_t most = terms_.rows > kFewPartners ? std::min(kMostPartners, terms_.rows - 1)
-                                                    : kFewPartners;
+    const int64_t most =
+        terms_.rows > kFewPartners ? std::min(kMostPartners, terms_.rows - 1) : kFewPartners;
     SumOrder order{terms_.count, partners_of(terms_.count, most), {}};
     std::vector<int64_t> questions = {kCalibration};
     questions.insert(questions.end(), order.partners.begin(), order.partners.end());
@@ -173,7 +173,7 @@ class SumProbe {
   }
 
   const CellRunner& runner_;
-  const ShapeCase& shape_;
+  const shapes::ShapeCase& shape_;
   const Terms& terms_;
   const Scale& scale_;
   const double rest_;
@@ -198,13 +198,14 @@ std::string SumOrder::text() const {
   if (strand == terms) return fmt::format("{} terms, one after another", terms);
   if (std::ranges::max(together) == std::ranges::min(together))
     return fmt::format("{} terms; their order does not show", terms);
-  const std::string steps = fmt::format("joined in {} step{}", joins.size(),
-                                        joins.size() == 1 ? "" : "s");
+  const std::string steps =
+      fmt::format("joined in {} step{}", joins.size(), joins.size() == 1 ? "" : "s");
   if (strand == 1) return fmt::format("{} terms, {}", terms, steps);
   return fmt::format("{} terms: strands of {}, {} apart, {}", terms, strand, apart, steps);
 }
 
-Result<std::optional<SumOrder>> probe_sum_order(const CellRunner& runner, const ShapeCase& shape) {
+Result<std::optional<SumOrder>> probe_sum_order(const CellRunner& runner,
+                                                const shapes::ShapeCase& shape) {
   const std::optional<Terms> terms = find_terms(shape.graph);
   if (!terms) return std::optional<SumOrder>();
   const std::optional<Scale> scale =

@@ -26,6 +26,7 @@ struct SumOrder {
 
 /// Not set when the graph's first output is not proportional to one sum along the last axis of an
 /// input, or when a run gives no result. With few rows it needs one launch per question.
-Result<std::optional<SumOrder>> probe_sum_order(const CellRunner& runner, const ShapeCase& shape);
+Result<std::optional<SumOrder>> probe_sum_order(const CellRunner& runner,
+                                                const shapes::ShapeCase& shape);
 
 }  // namespace kw::gate

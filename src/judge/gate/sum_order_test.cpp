@@ -101,8 +101,8 @@ std::string order_text(const Adding& adding, int64_t rows, int64_t terms, int* l
   AddingDevice device(adding);
   Programs programs(module, compiler, device, fake_bindings(), 60);
   const graph::Graph graph = *task.graph_at(dims);
-  const Matching matching = *match_tensors(module, task, graph);
-  const ShapeCase shape{dims, "", true, false, graph, 0};
+  const shapes::Matching matching = *shapes::match_tensors(module, task, graph);
+  const shapes::ShapeCase shape{dims, "", true, false, graph, 0};
   const auto order = probe_sum_order({programs, matching, task, {}}, shape);
   if (!order) return order.error().message;
   if (launches != nullptr) *launches = device.launches;

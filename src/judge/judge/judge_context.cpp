@@ -69,9 +69,9 @@ Status Site::choose(const task::Task& asked, const task::Dims& timed,
 std::optional<ports::CompileRequest> Site::compile_request(const kernel::Module& module,
                                                            const kernel::Bindings& fixed,
                                                            double timeout_seconds) const {
-  const auto matching = gate::match_tensors(module, *task, graph);
+  const auto matching = shapes::match_tensors(module, *task, graph);
   if (!matching) return std::nullopt;
-  const auto bindings = gate::bind_shape(module, *matching, *task, graph, dims, fixed);
+  const auto bindings = shapes::bind_shape(module, *matching, *task, graph, dims, fixed);
   if (!bindings) return std::nullopt;
   const auto selection = kernel::select(module, *bindings);
   if (!selection) return std::nullopt;
@@ -180,18 +180,18 @@ void JudgeContext::compile_ahead(machine::AheadCompiler& compiler,
   const Result<kernel::Module> module = binding::parse_module(candidate.text, "module.cu");
   if (!module) return;
   const kernel::Bindings fixed = fixed_for(virtual_gpu(), candidate);
-  std::vector<const gate::ShapeCase*> shapes;
+  std::vector<const shapes::ShapeCase*> shapes;
   for (const auto& site : sites) {
     if (scope != ShapeScope::Timed) shapes.push_back(&site->small);
   }
-  for (const gate::ShapeCase& shape : first().plan.cases) {
+  for (const shapes::ShapeCase& shape : first().plan.cases) {
     if (scope == ShapeScope::All) shapes.push_back(&shape);
   }
-  const auto matching = gate::match_tensors(*module, *request.task, first().graph);
+  const auto matching = shapes::match_tensors(*module, *request.task, first().graph);
   if (!matching) return;
-  for (const gate::ShapeCase* shape : shapes) {
+  for (const shapes::ShapeCase* shape : shapes) {
     const auto bindings =
-        gate::bind_shape(*module, *matching, *request.task, shape->graph, shape->dims, fixed);
+        shapes::bind_shape(*module, *matching, *request.task, shape->graph, shape->dims, fixed);
     const auto selection =
         bindings ? kernel::select(*module, *bindings) : Result<kernel::Selection>(bindings.error());
     if (!selection) continue;

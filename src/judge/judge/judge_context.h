@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "gate/binding.h"
-#include "gate/shapes.h"
 #include "judge/judge.h"
 #include "machine/ahead_compiler.h"
+#include "shapes/binding.h"
+#include "shapes/shapes.h"
 #include "timing/cost_model.h"
 
 namespace kw::judge {
@@ -35,8 +35,8 @@ struct Site {
   graph::Graph graph;  // at these dims
   clock::Work work;
   clock::Floor floor;
-  gate::ShapePlan plan;   // all shapes of the virtual GPU
-  gate::ShapeCase small;  // the shape of the counts
+  shapes::ShapePlan plan;   // all shapes of the virtual GPU
+  shapes::ShapeCase small;  // the shape of the counts
   std::vector<tensor::HostTensor> inputs;
   double scale = 1;
   std::map<std::string, std::vector<timing::CostLaunch>> launches;  // by id

@@ -90,7 +90,7 @@ Result<ports::Outcome> Screener::screen_one(const record::Candidate& candidate) 
 Result<Screener::Counted> Screener::count_at(Site& at, const kernel::Module& module,
                                              const record::Candidate& candidate) {
   ports::Device& device = context_.virtual_gpu();
-  const auto matching = gate::match_tensors(module, *context_.request.task, at.small.graph);
+  const auto matching = shapes::match_tensors(module, *context_.request.task, at.small.graph);
   if (!matching) return Counted{rejected(record::Stage::Static, matching.error().message), {}};
   gate::Programs programs(module, *context_.ahead, device, context_.fixed_for(device, candidate),
                           context_.request.verify.timeout_seconds);

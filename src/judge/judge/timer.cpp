@@ -40,15 +40,15 @@ Status Timer::find_shape(timing::Lane& lane, size_t site) {
   if (at.shape) return Done{};
   const task::Dims& dims = context_.sites[site]->dims;
   const auto& cases = lane.pools.large->shapes().cases;
-  const bool judged =
-      std::ranges::any_of(cases, [&](const gate::ShapeCase& shape) { return shape.dims == dims; });
+  const bool judged = std::ranges::any_of(
+      cases, [&](const shapes::ShapeCase& shape) { return shape.dims == dims; });
   if (!judged) {
     context_.report_progress("drawing inputs of the timed shape");
     task::Task only = *context_.request.task;
     only.correctness_shapes = only.benchmark_shapes = {dims};
-    gate::ShapeLimits limits;
+    shapes::ShapeLimits limits;
     limits.derive = limits.cut = false;
-    gate::ShapePlan plan = KW_TRY(gate::plan_shapes(only, limits));
+    shapes::ShapePlan plan = KW_TRY(shapes::plan_shapes(only, limits));
     gate::PoolOptions options;
     options.seed = context_.request.verify.seed;
     options.threads = context_.request.verify.threads;

@@ -66,7 +66,7 @@ Result<std::string> Verifier::code_of(const record::Candidate& candidate) {
   if (!module) return std::string();
   ports::Device& device = context_.virtual_gpu();
   const auto matching =
-      gate::match_tensors(*module, *context_.request.task, context_.first().graph);
+      shapes::match_tensors(*module, *context_.request.task, context_.first().graph);
   if (!matching) return std::string();
   gate::Programs programs(*module, *context_.ahead, device, context_.fixed_for(device, candidate),
                           context_.request.verify.timeout_seconds);
@@ -165,7 +165,7 @@ Result<Trial> Verifier::trial(const record::Candidate& candidate, bool run) {
   }
   const Site& at = context_.first();
   ports::Device& device = context_.virtual_gpu();
-  const auto matching = gate::match_tensors(*module, *context_.request.task, at.small.graph);
+  const auto matching = shapes::match_tensors(*module, *context_.request.task, at.small.graph);
   if (!matching) return refuse_with(rejected(record::Stage::Static, matching.error().message), "");
   gate::Programs programs(*module, *context_.ahead, device, context_.fixed_for(device, candidate),
                           context_.request.verify.timeout_seconds);

@@ -13,12 +13,12 @@
 #include <set>
 
 #include "core/text.h"
-#include "gate/families.h"
 #include "gate/imposters.h"
 #include "gate/pool.h"
-#include "gate/shapes.h"
 #include "graph/cost.h"
+#include "inputs/families.h"
 #include "lint/rule.h"
+#include "shapes/shapes.h"
 
 namespace kw::lint {
 
@@ -96,16 +96,16 @@ namespace {
 Result<std::vector<LintCase>> draw(const task::Task& task, ports::Oracle& oracle,
                                    const LintOptions& options, const ports::TruthOptions& truth,
                                    const Deadline& deadline, Report* report) {
-  gate::ShapeLimits limits;
+  shapes::ShapeLimits limits;
   limits.work = limits.large_work = options.work;
   limits.most_work = kMostTimes * options.work;
   limits.derive = false;
-  gate::ShapePlan plan = KW_TRY(gate::plan_shapes(task, limits));
+  shapes::ShapePlan plan = KW_TRY(shapes::plan_shapes(task, limits));
   report->left_out = plan.left_out;
   std::vector<LintCase> cases;
   // Benchmark shapes come first, because they matter most when time is short.
-  std::ranges::stable_partition(plan.cases, &gate::ShapeCase::benchmark);
-  for (gate::ShapeCase& shape : plan.cases) {
+  std::ranges::stable_partition(plan.cases, &shapes::ShapeCase::benchmark);
+  for (shapes::ShapeCase& shape : plan.cases) {
     if (deadline.over() && !cases.empty()) {
       report->left_out.push_back(task::dims_text(shape.dims) + ": out of time");
       continue;
@@ -114,9 +114,9 @@ Result<std::vector<LintCase>> draw(const task::Task& task, ports::Oracle& oracle
     at.first = cases.empty();
     for (int s = 0; s < options.seeds; ++s) {
       Sample sample;
-      sample.seed = gate::derive_seed(options.seed, static_cast<uint64_t>(s));
+      sample.seed = inputs::derive_seed(options.seed, static_cast<uint64_t>(s));
       sample.inputs =
-          KW_TRY(gate::draw_inputs(task, at.graph, at.dims, family_for(task, s), sample.seed));
+          KW_TRY(inputs::draw_inputs(task, at.graph, at.dims, family_for(task, s), sample.seed));
       sample.truths = KW_TRY(oracle.truth(at.graph, sample.inputs, truth));
       at.samples.push_back(std::move(sample));
     }
@@ -130,11 +130,11 @@ Result<std::vector<LintCase>> draw(const task::Task& task, ports::Oracle& oracle
 /// `options.work` limits the shapes.
 Status imposters(const task::Task& task, ports::Oracle& oracle, const LintOptions& options,
                  const Deadline& deadline, Report* report) {
-  gate::ShapeLimits limits = gate::virtual_limits();
+  shapes::ShapeLimits limits = shapes::virtual_limits();
   const double scale = options.work / limits.work;
   limits.work *= scale;
   limits.large_work *= scale;
-  gate::ShapePlan shapes = KW_TRY(gate::plan_shapes(task, limits));
+  shapes::ShapePlan shapes = KW_TRY(shapes::plan_shapes(task, limits));
   gate::PoolOptions pool_options;
   pool_options.seed = options.seed;
   pool_options.threads = options.threads;

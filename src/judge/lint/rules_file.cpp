@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "core/text.h"
-#include "gate/families.h"
+#include "inputs/families.h"
 #include "lint/rule.h"
 #include "tensor/convert.h"
 
@@ -59,7 +59,7 @@ Result<LintCase> as_the_file_fills(LintContext& context, const LintCase& at) {
     Sample sample;
     sample.seed = drawn.seed;
     sample.inputs =
-        KW_TRY(gate::draw_inputs(task, at.graph, at.dims, family_for(task, 0), drawn.seed));
+        KW_TRY(inputs::draw_inputs(task, at.graph, at.dims, family_for(task, 0), drawn.seed));
     for (size_t i = 0; i < at.graph.inputs.size(); ++i) {
       const task::TensorSpec* spec = task.find_input(at.graph.inputs[i].name);
       if (spec == nullptr || !spec->own.number) continue;

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include "gate/families.h"
+#include "inputs/families.h"
 #include "lint/rule.h"
 #include "ports/bound.h"
 #include "tensor/convert.h"
@@ -134,9 +134,9 @@ Result<std::optional<double>> largest_share(LintContext& context, const LintCase
   const Sample& sample = at.samples[0];
   std::optional<double> largest;
   for (int turn = 0; turn < kTurns; ++turn) {
-    const std::vector<tensor::HostTensor> other = KW_TRY(gate::draw_inputs(
+    const std::vector<tensor::HostTensor> other = KW_TRY(inputs::draw_inputs(
         context.task, at.graph, at.dims, family_for(context.task, 1),
-        gate::derive_seed(context.options.seed, static_cast<uint64_t>(77 + turn))));
+        inputs::derive_seed(context.options.seed, static_cast<uint64_t>(77 + turn))));
     if (sample.inputs[input].data == other[input].data) continue;
     std::vector<tensor::HostTensor> inputs = sample.inputs;
     inputs[input] = other[input];

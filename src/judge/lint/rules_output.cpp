@@ -9,10 +9,10 @@
 #include <cmath>
 #include <limits>
 
-#include "gate/families.h"
-#include "gate/metric.h"
 #include "gate/pool.h"
+#include "inputs/families.h"
 #include "lint/rule.h"
+#include "metric/metric.h"
 #include "ports/bound.h"
 #include "tensor/convert.h"
 
@@ -179,7 +179,7 @@ Status constant_output(LintContext& context, const LintCase& at, Findings* out) 
       for (size_t e = 0; e < sorted.size(); ++e) {
         tensor::set_element(fake, static_cast<int64_t>(e), constant);
       }
-      passes = passes && gate::compare(sample.truths[i], fake, {context.task.precision}).pass;
+      passes = passes && metric::compare(sample.truths[i], fake, {context.task.precision}).pass;
     }
     if (!passes) continue;
     report("constant-output", Severity::Error, name_of(at, i),
@@ -291,10 +291,10 @@ void report_overflow(const std::string& family, const ports::Truth& truth, const
 // draw per family at the first shape.
 Status overflow(LintContext& context, const LintCase& at, Findings* out) {
   if (at.samples.empty() || !at.first) return Done{};
-  for (const std::string& family : gate::families_for(context.task)) {
+  for (const std::string& family : inputs::families_for(context.task)) {
     if (family == "special") continue;  // its infinities are meant to overflow
     const std::vector<tensor::HostTensor> inputs =
-        KW_TRY(gate::draw_inputs(context.task, at.graph, at.dims, family, at.samples[0].seed));
+        KW_TRY(inputs::draw_inputs(context.task, at.graph, at.dims, family, at.samples[0].seed));
     const std::vector<ports::Truth> truths =
         KW_TRY(context.oracle.truth(at.graph, inputs, context.truth));
     for (const ports::Truth& truth : truths) report_overflow(family, truth, at, out);

@@ -10,9 +10,9 @@
 #include <compare>
 #include <set>
 
-#include "gate/families.h"
-#include "gate/shapes.h"
+#include "inputs/families.h"
 #include "lint/rule.h"
+#include "shapes/shapes.h"
 #include "tensor/dtype.h"
 
 namespace kw::lint {
@@ -113,11 +113,11 @@ Status below_tolerance(LintContext& context, const task::Dims& dims, const graph
                        Findings* out) {
   LintCase at{only_long(context.task, whole, dims), {}, true, {}};
   Result<graph::Graph> graph = context.task.graph_at(at.dims);
-  if (!graph || gate::work_of(*graph) > kLongWork) return Done{};
+  if (!graph || shapes::work_of(*graph) > kLongWork) return Done{};
   at.graph = std::move(graph).value();
   const std::vector<tensor::HostTensor> inputs =
-      KW_TRY(gate::draw_inputs(context.task, at.graph, at.dims, family_for(context.task, 0),
-                               gate::derive_seed(context.options.seed, 91)));
+      KW_TRY(inputs::draw_inputs(context.task, at.graph, at.dims, family_for(context.task, 0),
+                                 inputs::derive_seed(context.options.seed, 91)));
   const std::vector<ports::Truth> truths =
       KW_TRY(context.oracle.truth(at.graph, inputs, context.truth));
   for (const ports::Truth& truth : truths) {

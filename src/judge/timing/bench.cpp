@@ -80,9 +80,9 @@ Status BenchSession::draw_own_pool(int sets) {
   report_progress("drawing inputs of the timed shape");
   task::Task only = task_;
   only.correctness_shapes = only.benchmark_shapes = {report_.dims};
-  gate::ShapeLimits limits;
+  shapes::ShapeLimits limits;
   limits.derive = limits.cut = false;
-  gate::ShapePlan plan = KW_TRY(gate::plan_shapes(only, limits));
+  shapes::ShapePlan plan = KW_TRY(shapes::plan_shapes(only, limits));
   gate::PoolOptions options;
   options.seed = request_.verify.seed;
   options.threads = request_.verify.threads;
@@ -101,7 +101,7 @@ Status BenchSession::find_shape() {
   }
   const int sets = request_.quick ? kQuickSets : kFullSets;
   const auto& cases = pools_.large->shapes().cases;
-  const bool judged = std::any_of(cases.begin(), cases.end(), [&](const gate::ShapeCase& shape) {
+  const bool judged = std::any_of(cases.begin(), cases.end(), [&](const shapes::ShapeCase& shape) {
     return shape.dims == report_.dims;
   });
   // The gate may have judged a smaller shape instead.
@@ -324,16 +324,16 @@ Status BenchSession::calibrate() {
 
 Status BenchSession::estimate_without_gpu(const kernel::Module& module) {
   ports::Device& vgpu = *tools_.verify.virtual_gpu;
-  const gate::ShapePlan& plan = pools_.small->shapes();
-  const gate::ShapeCase* best = nullptr;
-  for (const gate::ShapeCase& shape : plan.cases) {
+  const shapes::ShapePlan& plan = pools_.small->shapes();
+  const shapes::ShapeCase* best = nullptr;
+  for (const shapes::ShapeCase& shape : plan.cases) {
     if (shape.dims == report_.dims) best = &shape;
     if (best == nullptr ||
         (best->dims != report_.dims && shape.demanded && shape.work > best->work))
       best = &shape;
   }
   if (best == nullptr) return Done{};
-  gate::Matching matching = KW_TRY(gate::match_tensors(module, task_, best->graph));
+  shapes::Matching matching = KW_TRY(shapes::match_tensors(module, task_, best->graph));
   gate::Programs programs(module, *tools_.verify.compiler, vgpu, fixed_,
                           request_.verify.timeout_seconds);
   const gate::Built built = KW_TRY(programs.build(matching, task_, best->graph, best->dims));
@@ -350,7 +350,7 @@ Status BenchSession::estimate_without_gpu(const kernel::Module& module) {
   record::CounterValues total;
   for (const record::LaunchCounters& launch : outcome.counters) total += launch.total;
   const graph::Graph whole = KW_TRY(task_.graph_at(report_.dims));
-  const double scale = best->work > 0 ? gate::work_of(whole) / best->work : 1;
+  const double scale = best->work > 0 ? shapes::work_of(whole) / best->work : 1;
   report_.work = work_at(task_, whole);
   report_.estimate = estimate(total, outcome.counters.size(), report_.work, scale);
   report_.estimate->counted_at = task::dims_text(best->dims);

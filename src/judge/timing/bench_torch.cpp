@@ -10,8 +10,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "gate/metric.h"
 #include "gate/run_cell.h"
+#include "metric/metric.h"
 #include "ports/bound.h"
 #include "timing/bench_session.h"
 #include "verification/torch_reference.h"
@@ -71,9 +71,9 @@ void BenchSession::judge_torch(const BaselineResult& result, TimedEntry& entry) 
       entry.wrong = "its dtype or shape differs";
       return;
     }
-    gate::CompareOptions options;
+    metric::CompareOptions options;
     options.precision = task_.precision;
-    entry.wrong = gate::compare(truths[i], got, options).reason;
+    entry.wrong = metric::compare(truths[i], got, options).reason;
     if (entry.wrong->empty() || !right_by_norm(truths[i], got)) continue;
     const std::string note = fmt::format("{} is right by the largest element, not by each: {}",
                                          entry.name, *entry.wrong);

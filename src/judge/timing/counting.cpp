@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gate/families.h"
+#include "inputs/families.h"
 
 namespace kw::timing {
 namespace {
@@ -37,16 +37,16 @@ double growth_of(const record::CounterValues& counted, double small_bytes, doubl
 Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& timed) {
   CountingShape at;
   at.graph = KW_TRY(task.graph_at(timed));
-  at.plan = KW_TRY(gate::plan_shapes(task, gate::virtual_limits()));
+  at.plan = KW_TRY(shapes::plan_shapes(task, shapes::virtual_limits()));
   task::Task only = task;
   only.correctness_shapes = only.benchmark_shapes = {timed};
-  gate::ShapeLimits limits = gate::virtual_limits();
+  shapes::ShapeLimits limits = shapes::virtual_limits();
   limits.derive = false;
-  gate::ShapePlan one = KW_TRY(gate::plan_shapes(only, limits));
+  shapes::ShapePlan one = KW_TRY(shapes::plan_shapes(only, limits));
   if (one.cases.empty()) {
     // The timed shape cannot be cut small enough for the virtual GPU, so the largest other shape is
     // used.
-    for (const gate::ShapeCase& shape : at.plan.cases) {
+    for (const shapes::ShapeCase& shape : at.plan.cases) {
       if (at.small.dims.empty() || shape.work > at.small.work) at.small = shape;
     }
   } else {
@@ -54,12 +54,12 @@ Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& t
   }
   if (at.small.graph.nodes.empty())
     return input_error("no shape of the task is small enough for the virtual GPU");
-  at.inputs = KW_TRY(gate::draw_inputs(task, at.small.graph, at.small.dims, "normal", 1));
-  at.scale = at.small.work > 0 ? gate::work_of(at.graph) / at.small.work : 1;
+  at.inputs = KW_TRY(inputs::draw_inputs(task, at.small.graph, at.small.dims, "normal", 1));
+  at.scale = at.small.work > 0 ? shapes::work_of(at.graph) / at.small.work : 1;
   return at;
 }
 
-uint64_t counting_budget(const gate::ShapeCase& small) {
+uint64_t counting_budget(const shapes::ShapeCase& small) {
   return static_cast<uint64_t>(std::max(kLeastBudget, kMostPerWork * small.work));
 }
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "core/result.h"
-#include "gate/shapes.h"
 #include "graph/graph.h"
 #include "kernel/program.h"
 #include "record/counters.h"
+#include "shapes/shapes.h"
 #include "task/task.h"
 #include "tensor/host_tensor.h"
 #include "timing/cost_model.h"
@@ -16,9 +16,9 @@
 namespace kw::timing {
 
 struct CountingShape {
-  graph::Graph graph;     // of the timed shape
-  gate::ShapePlan plan;   // all shapes of the virtual GPU
-  gate::ShapeCase small;  // the shape of the counts
+  graph::Graph graph;       // of the timed shape
+  shapes::ShapePlan plan;   // all shapes of the virtual GPU
+  shapes::ShapeCase small;  // the shape of the counts
   std::vector<tensor::HostTensor> inputs;
   double scale = 1;  // from `small` to the timed shape, by work
 };
@@ -27,7 +27,7 @@ Result<CountingShape> counting_shape(const task::Task& task, const task::Dims& t
 
 /// The most warp instructions for counting at that shape: many times the need of a simple kernel,
 /// and a fraction of a second on the virtual GPU.
-uint64_t counting_budget(const gate::ShapeCase& small);
+uint64_t counting_budget(const shapes::ShapeCase& small);
 
 /// Joins counters of the small shape with the geometry of the timed one. If the number of launches
 /// is equal, they match one to one; otherwise the first counted launch stands for all. `small` is

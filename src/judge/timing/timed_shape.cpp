@@ -11,13 +11,13 @@
 #include <algorithm>
 #include <array>
 
-#include "gate/metric.h"
 #include "gate/programs.h"
 #include "gate/run_cell.h"
 #include "graph/cost.h"
 #include "graph/movement.h"
 #include "kernel/instantiate.h"
 #include "machine/best_image.h"
+#include "metric/metric.h"
 #include "single_run/run_module.h"
 
 namespace kw::timing {
@@ -85,11 +85,11 @@ Status compile_candidate(const kernel::Module& module, const TimedShape& shape,
     candidate.refused = record::Rejected{stage, std::move(reason), std::nullopt, options.repro};
     return Status(Done{});
   };
-  Result<gate::Matching> matching = gate::match_tensors(module, *shape.task, shape.shape.graph);
+  Result<shapes::Matching> matching = shapes::match_tensors(module, *shape.task, shape.shape.graph);
   if (!matching) return reject(record::Stage::Static, matching.error().message);
   candidate.matching = std::move(matching).value();
-  const auto bindings = gate::bind_shape(module, candidate.matching, *shape.task, shape.shape.graph,
-                                         shape.shape.dims, options.fixed);
+  const auto bindings = shapes::bind_shape(module, candidate.matching, *shape.task,
+                                           shape.shape.graph, shape.shape.dims, options.fixed);
   if (!bindings) return reject(record::Stage::Static, bindings.error().message);
   const auto selection = kernel::select(module, *bindings);
   if (!selection) return reject(record::Stage::Static, selection.error().message);
@@ -215,9 +215,9 @@ clock::Work work_at(const task::Task& task, const graph::Graph& graph) {
 
 Result<TimedShape> timed_shape(gate::Pool& pool, const task::Task& task, const task::Dims& dims,
                                int sets, const gate::Entropy& entropy) {
-  const gate::ShapePlan& plan = pool.shapes();
+  const shapes::ShapePlan& plan = pool.shapes();
   const auto at = std::find_if(plan.cases.begin(), plan.cases.end(),
-                               [&](const gate::ShapeCase& shape) { return shape.dims == dims; });
+                               [&](const shapes::ShapeCase& shape) { return shape.dims == dims; });
   if (at == plan.cases.end()) {
     return input_error("the reference cannot be judged at " + task::dims_text(dims));
   }
@@ -249,12 +249,12 @@ std::optional<record::Wrong> judge_outputs(const TimedShape& shape, const TimedC
     const int output = candidate.matching.tensors[i].output;
     if (output < 0) continue;
     const auto which = static_cast<size_t>(output);
-    gate::CompareOptions options;
+    metric::CompareOptions options;
     options.precision = shape.task->precision;
     options.moves_only = gate::moves_only(shape.shape.graph, shape.shape.graph.outputs[which].node);
-    gate::Comparison comparison = gate::compare(truths[which], outputs[i], options);
+    metric::Comparison comparison = metric::compare(truths[which], outputs[i], options);
     if (right != nullptr) {
-      gate::merge(comparison.summary, &right->summary);
+      metric::merge(comparison.summary, &right->summary);
       right->telling += comparison.telling;
       right->lint.insert(right->lint.end(), comparison.lint.begin(), comparison.lint.end());
     }

@@ -10,20 +10,20 @@
 #include "clock/audit.h"
 #include "clock/floor.h"
 #include "core/result.h"
-#include "gate/binding.h"
 #include "gate/pool.h"
 #include "kernel/module.h"
 #include "ports/compiler.h"
 #include "ports/device.h"
 #include "ports/oracle.h"
 #include "record/verdict.h"
+#include "shapes/binding.h"
 
 namespace kw::timing {
 
 /// One shape of a task with sets of inputs and their truths.
 struct TimedShape {
   const task::Task* task = nullptr;
-  gate::ShapeCase shape;
+  shapes::ShapeCase shape;
   std::vector<gate::SetPtr> sets;  // at least one; timed calls use these contents
   clock::Work work;
   uint64_t hash_seed = 0;  // of the pool of the sets
@@ -41,7 +41,7 @@ struct TimedCandidate {
   std::string name;
   ports::Compiled compiled;  // with its image
   kernel::Program program;
-  gate::Matching matching;
+  shapes::Matching matching;
   std::vector<ports::InputViews> inputs;  // per set of the shape, which must outlive this
   clock::AuditPlan audit;
   ports::ImageId image = 0;

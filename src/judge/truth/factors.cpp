@@ -11,8 +11,8 @@
 #include <cmath>
 #include <mutex>
 
+#include "os/parallel.h"
 #include "truth/levels.h"
-#include "truth/parallel.h"
 
 namespace kw::truth {
 
@@ -58,7 +58,7 @@ template <class T, class Value>
 void pack(const Packing& p, Value value, Plane<T>& plane) {
   plane.data.resize(p.size());
   const int64_t groups = (p.panels() + kTogether - 1) / kTogether;
-  parallel_for(p.threads, groups, [&](int, int64_t group) {
+  os::parallel_for(p.threads, groups, [&](int, int64_t group) {
     const int64_t first = group * kTogether, last = std::min(p.panels(), first + kTogether);
     for (int64_t k = 0; k < p.depth; ++k) {
       for (int64_t panel = first; panel < last; ++panel) {
@@ -77,7 +77,7 @@ void pack(const Packing& p, Value value, Plane<T>& plane) {
 template <class Body>
 void each_element(const Packing& p, Body body) {
   constexpr int64_t kLines = 256;
-  parallel_for(p.threads, (p.lines + kLines - 1) / kLines, [&](int, int64_t block) {
+  os::parallel_for(p.threads, (p.lines + kLines - 1) / kLines, [&](int, int64_t block) {
     const int64_t first = block * kLines, last = std::min(p.lines, first + kLines);
     if (p.depth_stride == 1) {
       for (int64_t line = first; line < last; ++line)
@@ -131,7 +131,7 @@ void mark_unbounded(const Matrix& m, const Packing& p, PackedFactor& to) {
   to.unbounded.assign(static_cast<size_t>(p.lines), false);
   if (!m.tracks.a && !m.tracks.h && !m.jumps) return;
   const auto count = static_cast<int64_t>(m.t.size());
-  const bool any = in_any_block(p.threads, count, [&](int64_t begin, int64_t end) {
+  const bool any = os::in_any_block(p.threads, count, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
       if (is_unbounded(m, static_cast<size_t>(k))) return true;
     }
@@ -186,7 +186,7 @@ void read_matrix(const TruthProgram& program, std::span<TruthRunner> evaluators,
   std::atomic<bool> jumps = false;
   const int workers = count < kWorthSharing ? 1 : static_cast<int>(evaluators.size());
   const int64_t together = std::max<int64_t>(1, kUnit / std::max<int64_t>(1, region.columns));
-  parallel_for(workers, (region.rows + together - 1) / together, [&](int worker, int64_t unit) {
+  os::parallel_for(workers, (region.rows + together - 1) / together, [&](int worker, int64_t unit) {
     const int64_t last = std::min(region.rows, (unit + 1) * together);
     for (int64_t row = unit * together; row < last; ++row) {
       const int64_t to = row * region.columns, end = std::min(count, to + region.columns);

@@ -11,10 +11,10 @@
 #include <new>
 #include <thread>
 
+#include "os/parallel.h"
 #include "tensor/npy.h"
 #include "truth/matmul.h"
 #include "truth/moves.h"
-#include "truth/parallel.h"
 #include "truth/rows.h"
 
 namespace kw::truth {
@@ -196,7 +196,7 @@ void copy_program(const TruthProgram& program, const View& place, int threads, T
   std::vector<TruthRunner> evaluators;
   for (int w = 0; w < threads; ++w) evaluators.emplace_back(program);
   const int64_t units = (program.count + unit_size - 1) / unit_size;
-  parallel_for(threads, units, [&](int worker, int64_t unit) {
+  os::parallel_for(threads, units, [&](int worker, int64_t unit) {
     const int64_t end = std::min(program.count, (unit + 1) * unit_size);
     for (int64_t at = unit * unit_size; at < end; at += kChunk) {
       const int count = static_cast<int>(std::min<int64_t>(kChunk, end - at));

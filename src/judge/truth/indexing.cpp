@@ -7,10 +7,10 @@
 #include <mutex>
 #include <optional>
 
+#include "os/parallel.h"
 #include "truth/graph_pass.h"
 #include "truth/jump_rules.h"
 #include "truth/moves.h"
-#include "truth/parallel.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -151,14 +151,15 @@ Status gather(const Sources& s, NodeId node, const Workers& workers, Tensor& out
   std::vector<TruthRunner> evaluators;
   for (int w = 0; w < workers.threads; ++w) evaluators.emplace_back(index);
   const auto readers = std::make_unique<Reader[]>(static_cast<size_t>(workers.threads));
-  parallel_for(workers.threads, (out.count() + kChunk - 1) / kChunk, [&](int worker, int64_t unit) {
-    const int64_t at = unit * kChunk;
-    const int count = static_cast<int>(std::min<int64_t>(kChunk, out.count() - at));
-    Reader& reader = readers[static_cast<size_t>(worker)];
-    addresses(base, at, count, reader.base);
-    read_indexed(from, evaluators[static_cast<size_t>(worker)].at(at, count), count, reader);
-    store(reader.picked, from.tracks, at, count, place, out);
-  });
+  os::parallel_for(
+      workers.threads, (out.count() + kChunk - 1) / kChunk, [&](int worker, int64_t unit) {
+        const int64_t at = unit * kChunk;
+        const int count = static_cast<int>(std::min<int64_t>(kChunk, out.count() - at));
+        Reader& reader = readers[static_cast<size_t>(worker)];
+        addresses(base, at, count, reader.base);
+        read_indexed(from, evaluators[static_cast<size_t>(worker)].at(at, count), count, reader);
+        store(reader.picked, from.tracks, at, count, place, out);
+      });
   return range.status();
 }
 
@@ -180,16 +181,17 @@ Status index_select(const Sources& s, NodeId node, const Workers& workers, Tenso
   spread = coalesced(spread);
   const auto readers = std::make_unique<Reader[]>(static_cast<size_t>(workers.threads));
   const auto indices = std::make_unique<VectorLanes[]>(static_cast<size_t>(workers.threads));
-  parallel_for(workers.threads, (out.count() + kChunk - 1) / kChunk, [&](int worker, int64_t unit) {
-    const int64_t at = unit * kChunk;
-    const int count = static_cast<int>(std::min<int64_t>(kChunk, out.count() - at));
-    Reader& reader = readers[static_cast<size_t>(worker)];
-    VectorLanes& lanes = indices[static_cast<size_t>(worker)];
-    load(index, spread, at, count, lanes);
-    addresses(base, at, count, reader.base);
-    read_indexed(from, lanes, count, reader);
-    store(reader.picked, from.tracks, at, count, place, out);
-  });
+  os::parallel_for(
+      workers.threads, (out.count() + kChunk - 1) / kChunk, [&](int worker, int64_t unit) {
+        const int64_t at = unit * kChunk;
+        const int count = static_cast<int>(std::min<int64_t>(kChunk, out.count() - at));
+        Reader& reader = readers[static_cast<size_t>(worker)];
+        VectorLanes& lanes = indices[static_cast<size_t>(worker)];
+        load(index, spread, at, count, lanes);
+        addresses(base, at, count, reader.base);
+        read_indexed(from, lanes, count, reader);
+        store(reader.picked, from.tracks, at, count, place, out);
+      });
   return range.status();
 }
 

@@ -12,9 +12,9 @@
 #include <limits>
 #include <utility>
 
+#include "os/parallel.h"
 #include "truth/factors.h"
 #include "truth/levels.h"
-#include "truth/parallel.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -105,7 +105,7 @@ class Product {
       keep(left_, scratch_[0].left);
       keep(right_, scratch_[0].right);
     }
-    parallel_for(outer, batches, [&](int worker, int64_t batch) {
+    os::parallel_for(outer, batches, [&](int worker, int64_t batch) {
       if (out_.tracks.integer) return multiply_integers(batch, worker, inner);
       Scratch& mine = scratch_[static_cast<size_t>(worker)];
       const PackedFactor& left = factor(left_, batch, worker, inner, mine.left, mine.left_factor);
@@ -148,7 +148,7 @@ class Product {
     const int64_t width = std::min(n_, wanted / kLeastColumns * kLeastColumns);
     const int64_t blocks = (n_ + width - 1) / width;
     const bool shared = inner > 1 && blocks >= inner;
-    parallel_for(shared ? inner : 1, blocks, [&](int peer, int64_t block) {
+    os::parallel_for(shared ? inner : 1, blocks, [&](int peer, int64_t block) {
       const int who = shared ? peer : worker, threads = shared ? 1 : inner;
       multiply_block(left, batch, block * width, std::min(width, n_ - block * width), who, threads);
     });
@@ -220,7 +220,7 @@ class Product {
   void multiply(const Job& job, int threads) {
     constexpr int64_t kGroup = 16;  // panels of A that reuse a panel of B in cache
     const int64_t panels = (m_ + kRows - 1) / kRows;
-    parallel_for(threads, (panels + kGroup - 1) / kGroup, [&](int, int64_t group) {
+    os::parallel_for(threads, (panels + kGroup - 1) / kGroup, [&](int, int64_t group) {
       const int64_t first = group * kGroup, last = std::min(panels, first + kGroup);
       if (!in_float_) multiply_values(job, first, last);
       if (in_float_ || s_.mode == Mode::Truth) multiply_bounds(job, first, last);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "os/parallel.h"
 #include "truth/graph_pass.h"
-#include "truth/parallel.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -14,7 +14,7 @@ void pad(const Sources& s, NodeId node, const Workers& workers, Tensor& out) {
   const bool whole = is_integer(n.dtype), wide = whole || n.dtype == tensor::DType::Fp64;
   const int64_t number = whole ? to_integer(fill, n.dtype) : 0;
   const double value = wide ? fill : rounded(n.dtype, fill);
-  in_blocks(workers.threads, out.count(), [&](int64_t begin, int64_t end) {
+  os::in_blocks(workers.threads, out.count(), [&](int64_t begin, int64_t end) {
     if (whole) std::fill(out.i.begin() + begin, out.i.begin() + end, number);
     if (!whole) std::fill(out.t.begin() + begin, out.t.begin() + end, value);
   });
@@ -65,7 +65,7 @@ void philox(const Sources& s, NodeId node, const Workers& workers, Tensor& out) 
   const auto offset = static_cast<uint64_t>(scalar_integer(s, s.graph[node].inputs[1]));
   constexpr int64_t kUnit = 1 << 16;
   const int64_t count = out.count();
-  parallel_for(workers.threads, (count + kUnit - 1) / kUnit, [&](int, int64_t unit) {
+  os::parallel_for(workers.threads, (count + kUnit - 1) / kUnit, [&](int, int64_t unit) {
     const int64_t end = std::min(count, (unit + 1) * kUnit);
     for (int64_t at = unit * kUnit; at < end; at += 4) {
       const PhiloxBlock block = philox_block(seed, offset + static_cast<uint64_t>(at / 4), 0);

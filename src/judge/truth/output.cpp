@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "os/parallel.h"
 #include "ports/bound.h"
 #include "tensor/convert.h"
-#include "truth/parallel.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -78,11 +78,11 @@ namespace {
 using Floats = tensor::Large<float>;
 
 bool any_set(const Floats& values, int threads) {
-  return in_any_block(threads, static_cast<int64_t>(values.size()),
-                      [&](int64_t begin, int64_t end) {
-                        return std::any_of(values.begin() + begin, values.begin() + end,
-                                           [](float v) { return v != 0; });
-                      });
+  return os::in_any_block(threads, static_cast<int64_t>(values.size()),
+                          [&](int64_t begin, int64_t end) {
+                            return std::any_of(values.begin() + begin, values.begin() + end,
+                                               [](float v) { return v != 0; });
+                          });
 }
 
 void drop_zeros(Floats& values, int threads) {
@@ -91,7 +91,7 @@ void drop_zeros(Floats& values, int threads) {
 
 Floats jumps_of(const Tensor& value, int threads) {
   Floats jump(value.lo.size());
-  in_blocks(threads, static_cast<int64_t>(jump.size()), [&](int64_t begin, int64_t end) {
+  os::in_blocks(threads, static_cast<int64_t>(jump.size()), [&](int64_t begin, int64_t end) {
     std::transform(value.lo.begin() + begin, value.lo.begin() + end, value.hi.begin() + begin,
                    jump.begin() + begin, [](float lo, float hi) { return std::max(lo, hi); });
   });
@@ -114,7 +114,7 @@ Truth to_truth(Tensor value, const std::string& name, const NodeFacts& facts, in
   drop_zeros(truth.h, threads);
   if (value.tracks.integer) {
     truth.value.resize(value.i.size());
-    in_blocks(threads, value.count(), [&](int64_t begin, int64_t end) {
+    os::in_blocks(threads, value.count(), [&](int64_t begin, int64_t end) {
       std::transform(value.i.begin() + begin, value.i.begin() + end, truth.value.begin() + begin,
                      [&](int64_t v) { return to_double(v, value.dtype); });
     });
@@ -130,7 +130,7 @@ namespace {
 HostTensor to_host(const Tensor& value, int threads) {
   HostTensor out{value.dtype, value.shape, {}};
   out.data.resize(static_cast<size_t>(value.count() * tensor::dtype_size(value.dtype)));
-  in_blocks(threads, value.count(), [&](int64_t begin, int64_t end) {
+  os::in_blocks(threads, value.count(), [&](int64_t begin, int64_t end) {
     if (!value.tracks.integer)
       return tensor::store_floats(out, begin, {value.t.begin() + begin, value.t.begin() + end});
     for (int64_t k = begin; k < end; ++k)
@@ -180,7 +180,7 @@ Status widen_by_half(Run& rounded, const Graph& graph, std::vector<Truth>& truth
     Truth& truth = truths[k];
     if (value.tracks.integer || truth.exact) continue;
     truth.h.resize(truth.value.size());
-    in_blocks(rounded.threads(), value.count(), [&](int64_t begin, int64_t end) {
+    os::in_blocks(rounded.threads(), value.count(), [&](int64_t begin, int64_t end) {
       for (auto at = static_cast<size_t>(begin); at < static_cast<size_t>(end); ++at) {
         if (!std::isfinite(truth.value[at])) continue;
         if (!std::isfinite(value.t[at])) continue;

@@ -11,8 +11,8 @@
 #include <cmath>
 #include <mutex>
 
+#include "os/parallel.h"
 #include "ports/bound.h"
-#include "truth/parallel.h"
 #include "truth/scalar.h"
 #include "truth/view.h"
 
@@ -154,7 +154,7 @@ void add_floats(const Truth& other, Computed how, bool flush, int threads, Truth
   marks.resize(truth.value.size());
   std::vector<OtherValue> found = std::move(truth.others);
   std::mutex mutex;
-  in_blocks(threads, static_cast<int64_t>(marks.size()), [&](int64_t begin, int64_t end) {
+  os::in_blocks(threads, static_cast<int64_t>(marks.size()), [&](int64_t begin, int64_t end) {
     std::vector<OtherValue> local;
     for (auto at = static_cast<size_t>(begin); at < static_cast<size_t>(end); ++at) {
       const double t = truth.value[at], v = other.value[at];

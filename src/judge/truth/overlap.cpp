@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "os/parallel.h"
 #include "truth/errors.h"
 #include "truth/moves.h"
-#include "truth/parallel.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -58,17 +58,17 @@ class Overlap {
         std::clamp<int64_t>(kBlock / (layout_.extent * layout_.inner), 1, layout_.outer);
     const auto pieces = [](int64_t whole, int64_t part) { return (whole + part - 1) / part; };
     const int64_t across = pieces(layout_.inner, inners), along = pieces(layout_.extent, places);
-    parallel_for(workers_.threads, pieces(layout_.outer, outers) * along * across,
-                 [&](int worker, int64_t unit) {
-                   Part part;
-                   part.inner = unit % across * inners;
-                   part.place = unit / across % along * places;
-                   part.outer = unit / across / along * outers;
-                   part.inners = std::min(inners, layout_.inner - part.inner);
-                   part.places = std::min(places, layout_.extent - part.place);
-                   part.outers = std::min(outers, layout_.outer - part.outer);
-                   add_up(worker, part);
-                 });
+    os::parallel_for(workers_.threads, pieces(layout_.outer, outers) * along * across,
+                     [&](int worker, int64_t unit) {
+                       Part part;
+                       part.inner = unit % across * inners;
+                       part.place = unit / across % along * places;
+                       part.outer = unit / across / along * outers;
+                       part.inners = std::min(inners, layout_.inner - part.inner);
+                       part.places = std::min(places, layout_.extent - part.place);
+                       part.outers = std::min(outers, layout_.outer - part.outer);
+                       add_up(worker, part);
+                     });
   }
 
  private:

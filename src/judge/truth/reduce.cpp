@@ -10,10 +10,10 @@
 #include <cmath>
 #include <mutex>
 
+#include "os/parallel.h"
 #include "truth/accumulate.h"
 #include "truth/errors.h"
 #include "truth/jump_rules.h"
-#include "truth/parallel.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -50,7 +50,7 @@ class Reduction {
     const int64_t n = layout_.reduced;
     const int64_t per_unit = std::max<int64_t>(1, kPiece / std::max<int64_t>(n, 1));
     const int64_t units = (layout_.outer + per_unit - 1) / per_unit;
-    parallel_for(workers_.threads, units, [&](int worker, int64_t unit) {
+    os::parallel_for(workers_.threads, units, [&](int worker, int64_t unit) {
       const int64_t end = std::min(layout_.outer, (unit + 1) * per_unit);
       Accumulators state(1);
       const int64_t batch = n == 0 ? 1 : std::max<int64_t>(1, kChunk / n);
@@ -80,7 +80,7 @@ class Reduction {
     const int64_t n = layout_.reduced, pieces = (n + kPiece - 1) / kPiece;
     std::vector<Accumulators> states(static_cast<size_t>(pieces), Accumulators(1));
     for (int64_t o = 0; o < layout_.outer; ++o) {
-      parallel_for(workers_.threads, pieces, [&](int worker, int64_t piece) {
+      os::parallel_for(workers_.threads, pieces, [&](int worker, int64_t piece) {
         Accumulators& state = states[static_cast<size_t>(piece)];
         start(folding_, state);
         const int64_t first = piece * kPiece;
@@ -106,7 +106,7 @@ class Reduction {
     const int64_t splits = cells >= 16 ? 1 : std::min<int64_t>(wanted, 16);
     std::vector<std::vector<Accumulators>> states(static_cast<size_t>(cells));
     std::mutex mutex;
-    parallel_for(workers_.threads, cells * splits, [&](int worker, int64_t unit) {
+    os::parallel_for(workers_.threads, cells * splits, [&](int worker, int64_t unit) {
       const int64_t cell = unit / splits, split = unit % splits;
       const int64_t first = n * split / splits, last = n * (split + 1) / splits;
       Accumulators state = fold_block(worker, cell, first, last);

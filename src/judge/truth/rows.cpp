@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "truth/parallel.h"
+#include "os/parallel.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -130,7 +130,7 @@ void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
     desks.emplace_back(program, static_cast<size_t>(in_length), static_cast<size_t>(out_length),
                        out);
   const int64_t batch = std::max<int64_t>(1, 4 * kChunk / std::max<int64_t>(in_length, 1));
-  parallel_for(workers.threads, (rows + batch - 1) / batch, [&](int worker, int64_t unit) {
+  os::parallel_for(workers.threads, (rows + batch - 1) / batch, [&](int worker, int64_t unit) {
     Desk& desk = desks[static_cast<size_t>(worker)];
     const int64_t end = std::min(rows, (unit + 1) * batch);
     uint8_t beyond = 0;
@@ -145,7 +145,7 @@ void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
   });
   const auto unbounded = [&](const tensor::Large<float>& bounds) {
     const auto count = static_cast<int64_t>(bounds.size());
-    return in_any_block(workers.threads, count, [&](int64_t begin, int64_t end) {
+    return os::in_any_block(workers.threads, count, [&](int64_t begin, int64_t end) {
       return std::any_of(bounds.begin() + begin, bounds.begin() + end,
                          [](float v) { return std::isinf(v); });
     });

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "os/parallel.h"
 #include "ports/bound.h"
 #include "truth/output.h"
-#include "truth/parallel.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -139,7 +139,7 @@ void fill_scores(const Tensor& ranked, const View& view, int threads, Scores& ou
   out.value.resize(static_cast<size_t>(count));
   out.bound.resize(static_cast<size_t>(count));
   const View flat = coalesced(view);
-  in_blocks(threads, count, [&](int64_t begin, int64_t end) {
+  os::in_blocks(threads, count, [&](int64_t begin, int64_t end) {
     const auto lanes = std::make_unique<VectorLanes>();
     for (int64_t at = begin; at < end; at += kChunk) {
       const int n = static_cast<int>(std::min<int64_t>(kChunk, end - at));

@@ -14,15 +14,15 @@
 #include "core/hash.h"
 #include "core/json_writer.h"
 #include "core/text.h"
-#include "gate/families.h"
-#include "gate/shapes.h"
+#include "inputs/families.h"
 #include "os/files.h"
+#include "shapes/shapes.h"
 #include "single_run/json.h"
 
 namespace kw::verification {
 namespace {
 
-using gate::ShapeCase;
+using shapes::ShapeCase;
 using torch_worker::TorchKind;
 
 constexpr const char* kFormat = "cross-check 1";
@@ -41,7 +41,7 @@ bool has_elements(const ShapeCase& shape) {
 
 /// The smallest of the task's own shapes, and the smallest derived ones.
 Result<std::vector<ShapeCase>> small_shapes(const task::Task& task) {
-  gate::ShapePlan plan = KW_TRY(gate::plan_shapes(task, gate::virtual_limits()));
+  shapes::ShapePlan plan = KW_TRY(shapes::plan_shapes(task, shapes::virtual_limits()));
   std::stable_sort(plan.cases.begin(), plan.cases.end(), [](const auto& a, const auto& b) {
     return a.demanded != b.demanded ? a.demanded : a.work < b.work;
   });
@@ -178,7 +178,7 @@ Error Checker::parted(const ShapeCase& shape, const std::string& family,
 /// Whether PyTorch could evaluate the reference. `own`: the shape is one of the task's own.
 Result<bool> Checker::compare(const ShapeCase& shape, const std::string& family, bool own) {
   const std::vector<tensor::HostTensor> inputs =
-      KW_TRY(gate::draw_inputs(task_, shape.graph, shape.dims, family, kSeed));
+      KW_TRY(inputs::draw_inputs(task_, shape.graph, shape.dims, family, kSeed));
   const torch_worker::CrossChecked checked = KW_TRY(evaluate(shape, inputs, family != "normal"));
   if (!checked.mismatches.empty() && checked.outcome.kind == TorchKind::Ok) {
     if (!is_cpu_rounding(shape, family, checked.mismatches))
@@ -204,7 +204,7 @@ Result<bool> Checker::compare(const ShapeCase& shape, const std::string& family,
 
 /// Whether at least the task's own shape could be compared.
 Result<bool> Checker::compare_all(const std::vector<ShapeCase>& shapes) {
-  report_.families = gate::families_for(task_);
+  report_.families = inputs::families_for(task_);
   for (size_t i = 0; i < shapes.size(); ++i) {
     bool all = true;
     for (const std::string& family : report_.families) {

@@ -18,7 +18,6 @@
 #include "arch/arch.h"
 #include "binding/inputs.h"
 #include "core/text.h"
-#include "gate/shapes.h"
 #include "host_recording/captive_worker.h"
 #include "host_recording/foreign_build.h"
 #include "host_recording/launcher_abi.h"
@@ -30,6 +29,7 @@
 #include "kernel/recorded.h"
 #include "os/files.h"
 #include "os/permissions.h"
+#include "shapes/shapes.h"
 
 namespace kw::verification {
 namespace {
@@ -267,12 +267,12 @@ class Recorder {
       for (const auto& [name, value] : request_.dims) one[name] = value;
       KW_TRY(add_shape(one, true));
     }
-    std::vector<gate::ShapeLimits> limits = {gate::virtual_limits()};
-    if (!request_.device.is_virtual) limits.push_back(gate::device_limits());
-    for (const gate::ShapeLimits& limit : limits) {
-      const gate::ShapePlan plan = KW_TRY(gate::plan_shapes(task, limit));
+    std::vector<shapes::ShapeLimits> limits = {shapes::virtual_limits()};
+    if (!request_.device.is_virtual) limits.push_back(shapes::device_limits());
+    for (const shapes::ShapeLimits& limit : limits) {
+      const shapes::ShapePlan plan = KW_TRY(shapes::plan_shapes(task, limit));
       for (const task::Dims& dims : plan.demanded) KW_TRY(add_shape(dims, true));
-      for (const gate::ShapeCase& one : plan.cases) KW_TRY(add_shape(one.dims, one.demanded));
+      for (const shapes::ShapeCase& one : plan.cases) KW_TRY(add_shape(one.dims, one.demanded));
     }
     if (shapes_.size() > kMostShapes) shapes_.resize(kMostShapes);
     return Done{};

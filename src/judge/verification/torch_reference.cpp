@@ -15,7 +15,7 @@
 #include "binding/inputs.h"
 #include "frontend/backward.h"
 #include "frontend/trace.h"
-#include "gate/metric.h"
+#include "metric/metric.h"
 #include "ports/bound.h"
 #include "reference/export_reference.h"
 #include "tensor/convert.h"
@@ -201,12 +201,12 @@ Result<torch_worker::CrossChecked> cross_check_task(const task::Task& task, cons
   const bool backward =
       dynamic_cast<const frontend::BackwardReference*>(task.reference.get()) != nullptr;
   check.judge = [&](const ports::Truth& truth, const HostTensor& got) {
-    gate::CompareOptions compare;
+    metric::CompareOptions compare;
     compare.precision = task.precision;
     compare.precision.flush = true;
     ports::Truth loose = loosened(truth, largest);
     if (backward && options.edge) forgive_nan(got, &loose);
-    return gate::compare(loose, got, compare).reason;
+    return metric::compare(loose, got, compare).reason;
   };
   return torch_worker::cross_check(check, oracle, torch);
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gate/families.h"
+#include "inputs/families.h"
 #include "task_formats/load.h"
 #include "torch_worker/test_torch.h"
 #include "truth/interpreter.h"
@@ -33,8 +33,8 @@ TEST_P(TorchTasks, MeanTheSame) {
   const auto graph = task->reference->trace(dims);
   ASSERT_TRUE(graph) << graph.error().message;
   truth::Interpreter interpreter;
-  for (const std::string& family : gate::families_for(*task)) {
-    const auto inputs = gate::draw_inputs(*task, *graph, dims, family, 1);
+  for (const std::string& family : inputs::families_for(*task)) {
+    const auto inputs = inputs::draw_inputs(*task, *graph, dims, family, 1);
     ASSERT_TRUE(inputs) << inputs.error().message;
     const auto checked = cross_check_task(*task, dims, *inputs, interpreter, *process());
     ASSERT_TRUE(checked) << checked.error().message;

@@ -12,7 +12,7 @@
 #include "binding/inputs.h"
 #include "binding/load.h"
 #include "core/text.h"
-#include "gate/families.h"
+#include "inputs/families.h"
 #include "os/entropy.h"
 #include "os/interrupt.h"
 #include "os/memory.h"
@@ -39,15 +39,15 @@ Result<kernel::Bindings> fixed_for(ports::Device& device, const VerifyRequest& r
 enum class Judges : uint8_t { Yes, No };
 
 Result<gate::Pool> make_pool(const task::Task& task, const VerifyRequest& request,
-                             ports::Oracle& oracle, gate::ShapeLimits limits, Judges judges) {
+                             ports::Oracle& oracle, shapes::ShapeLimits limits, Judges judges) {
   limits.derive = request.dims.empty();
-  limits.secret = request.seed ? gate::derive_seed(*request.seed, kExtentsPurpose)
+  limits.secret = request.seed ? inputs::derive_seed(*request.seed, kExtentsPurpose)
                                : KW_TRY(binding::secret_seed());
   // A shape that the user named is not cut where numbers are judged.
   limits.cut = limits.cut && (limits.derive || judges == Judges::No);
   // A named shape may take as long as the user allows.
   if (!limits.derive && request.budget_seconds > 0) limits.most_work = 0;
-  gate::ShapePlan shapes = KW_TRY(gate::plan_shapes(task, limits));
+  shapes::ShapePlan shapes = KW_TRY(shapes::plan_shapes(task, limits));
   gate::PoolOptions options;
   options.seed = request.seed;
   options.family = request.family;
@@ -107,7 +107,7 @@ std::vector<std::string> task_options(const std::vector<std::string>& inputs,
 }
 
 Status check_family(const std::string& name) {
-  const std::vector<std::string>& names = gate::all_families();
+  const std::vector<std::string>& names = inputs::all_families();
   if (std::find(names.begin(), names.end(), name) != names.end()) return Done{};
   return input_error("there is no input family '{}'{}; families: {}", name,
                      did_you_mean(name, names), join(names, ", "));
@@ -123,11 +123,11 @@ Status open_pools(const task::Task& asked, const VerifyRequest& request, const V
     pools.task = std::make_unique<task::Task>(KW_TRY(with_dims(asked, request.dims)));
   if (!pools.small)
     pools.small.emplace(
-        KW_TRY(make_pool(*pools.task, request, *tools.oracle, gate::virtual_limits(),
+        KW_TRY(make_pool(*pools.task, request, *tools.oracle, shapes::virtual_limits(),
                          tools.gpu == nullptr ? Judges::Yes : Judges::No)));
   if (!pools.large && tools.gpu != nullptr)
-    pools.large.emplace(
-        KW_TRY(make_pool(*pools.task, request, *tools.oracle, gate::device_limits(), Judges::Yes)));
+    pools.large.emplace(KW_TRY(
+        make_pool(*pools.task, request, *tools.oracle, shapes::device_limits(), Judges::Yes)));
   return Done{};
 }
 

@@ -1,0 +1,241 @@
+// The problem: errors at ties, zeros and thresholds need inputs that hold exactly these values, but
+// not everywhere: a tensor of one value hides which element was read. So ordinary values are mixed
+// with them. Row starts get more than their share, because kernels that look at one element look at
+// the first. The alternative, a cell for each threshold, would test each of them harder; the cells
+// would be as many as the constants of a kernel. Constants that are not compared exactly with an
+// input are rare: beside a discontinuity both results are right, so such elements judge nothing.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "inputs/draw.h"
+#include "inputs/families.h"
+#include "tensor/convert.h"
+
+namespace kw::inputs {
+
+namespace {
+
+using tensor::DType;
+using tensor::Family;
+using tensor::HostTensor;
+
+constexpr int64_t kMostLevels = 17;
+constexpr uint64_t kLevels[] = {2, 3, 5, 9, 17};
+constexpr uint64_t kZeroOf = 8;       // one of this many elements is zero
+constexpr uint64_t kZeroStartOf = 2;  // the same for the first of a row
+constexpr double kAlways[] = {0.0, 1.0, -1.0, 0.5,
+                              2.0};  // constants that kernels often treat apart
+
+/// The levels of a cell. Two are opposite, so that magnitudes tie too.
+Result<HostTensor> levels_of(const TensorDraw& draw) {
+  const uint64_t seed = derive_seed(draw.cell.seed, 31);
+  if (tensor::is_float(draw.spec.dtype)) {
+    HostTensor levels =
+        KW_TRY(tensor::make_input(draw.spec.dtype, {kMostLevels}, Family::Normal, seed));
+    if (seed % 2 == 0) put(&levels, 0, 0.0);
+    double value = 0;
+    tensor::load_values(levels, 1, std::span(&value, 1));
+    put(&levels, 2, -value);
+    return levels;
+  }
+  const tensor::IntegerRange range = KW_TRY(integer_range(draw.spec, draw.cell.dims));
+  return tensor::make_input(draw.spec.dtype, {kMostLevels}, Family::Uniform, seed, range);
+}
+
+/// Moves a float to its neighbour in the type. Zero becomes the other zero: its neighbours are
+/// subnormal, and the family "denormal" draws these.
+void step(HostTensor* tensor, int64_t at, bool up) {
+  const auto size = static_cast<size_t>(tensor::dtype_size(tensor->dtype));
+  if (tensor->dtype == DType::Fp4e2m1x2 || size > 8) return;
+  std::byte* place = tensor->data.data() + static_cast<size_t>(at) * size;
+  uint64_t bits = 0;
+  std::memcpy(&bits, place, size);
+  const uint64_t sign = uint64_t{1} << (8 * size - 1);
+  const uint64_t magnitude = bits & (sign - 1);
+  if (magnitude == 0)
+    bits ^= sign;
+  else
+    bits += up == ((bits & sign) == 0) ? 1 : uint64_t(-1);
+  std::memcpy(place, &bits, size);
+}
+
+/// One source of values to plant, with its share of 1024 elements.
+template <typename T>
+struct PlantSource {
+  std::vector<T> values;
+  size_t preferred = 0;  // the first of them are taken three times of four; 0: all alike
+  uint64_t share = 0, share_at_start = 0;
+
+  T pick(uint64_t draw) const {
+    const bool first = preferred > 0 && (draw >> 2) % 4 != 0;
+    return values[(draw >> 4) % (first ? preferred : values.size())];
+  }
+};
+
+template <typename T>
+using PlantSources = std::vector<PlantSource<T>>;
+
+constexpr uint64_t kShares = 1024;
+constexpr uint64_t kExact = 64, kExactStart = 256;  // one of 16; one of 4 at the start of a row
+constexpr uint64_t kModule = 64, kModuleStart = 512;
+constexpr uint64_t kOther = 4;  // below half a percent
+
+// Returns the source for an element, or null.
+template <typename T>
+const PlantSource<T>* source_for(const PlantSources<T>& sources, uint64_t draw, bool start) {
+  uint64_t left = draw % kShares;
+  for (const PlantSource<T>& source : sources) {
+    const uint64_t share = start ? source.share_at_start : source.share;
+    if (left < share) return &source;
+    left -= share;
+  }
+  return nullptr;
+}
+
+template <typename T>
+void add_source(PlantSources<T>* sources, PlantSource<T> source) {
+  if (!source.values.empty()) sources->push_back(std::move(source));
+}
+
+PlantSources<double> number_sources(const TensorDraw& draw) {
+  PlantSources<double> sources;
+  if (draw.family == "immediates") {
+    const Immediates& module = draw.cell.immediates;
+    add_source(&sources, {module.numbers, module.compared_numbers, kModule, kModuleStart});
+  }
+  add_source(&sources, {draw.constants.numbers, 0, kExact, kExactStart});
+  std::vector<double> others(std::begin(kAlways), std::end(kAlways));
+  const std::vector<double>& graph = draw.cell.constants.numbers;
+  others.insert(others.end(), graph.begin(), graph.end());
+  add_source(&sources, {std::move(others), 0, kOther, kOther});
+  return sources;
+}
+
+PlantSources<int64_t> integer_sources(const TensorDraw& draw) {
+  PlantSources<int64_t> sources;
+  if (draw.family == "immediates") {
+    const Immediates& module = draw.cell.immediates;
+    add_source(&sources, {module.integers, module.compared_integers, kModule, kModuleStart});
+  }
+  add_source(&sources, {draw.constants.integers, 0, kExact, kExactStart});
+  add_source(&sources, {draw.cell.constants.integers, 0, kOther, kOther});
+  return sources;
+}
+
+void plant_numbers(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
+  const PlantSources<double> sources = number_sources(draw);
+  const int64_t row = row_length(*tensor);
+  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t random) {
+    const PlantSource<double>* source = source_for(sources, random, at % row == 0);
+    if (source == nullptr) return;
+    const uint64_t choice = random >> 10;
+    const double value = source->pick(choice >> 8);
+    const double limit = std::ldexp(1.0, limited({-1100, 1100}, tensor->dtype).high);
+    if (std::fabs(value) > limit) return;
+    put(tensor, at, choice % 4 == 0 ? -value : value);
+    const uint64_t neighbour = (choice >> 2) % 4;
+    if (neighbour < 2) step(tensor, at, neighbour == 0);
+  });
+}
+
+Status plant_integers(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
+  const PlantSources<int64_t> sources = integer_sources(draw);
+  tensor::IntegerRange range = KW_TRY(integer_range(draw.spec, draw.cell.dims));
+  if (is_free_integer(draw.spec)) range = tensor::integer_limits(tensor->dtype);
+  const int64_t row = row_length(*tensor);
+  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t random) {
+    const PlantSource<int64_t>* source = source_for(sources, random, at % row == 0);
+    if (source == nullptr) return;
+    const uint64_t choice = random >> 10;
+    int64_t value = source->pick(choice >> 8);
+    if ((choice >> 2) % 4 == 0 && value < INT64_MAX) ++value;
+    if ((choice >> 2) % 4 == 1 && value > INT64_MIN) --value;
+    if (value >= range.low && value <= range.high) tensor::store_int(*tensor, at, value);
+  });
+  return Done{};
+}
+
+/// Copies elements of the inputs that the reference compares with this one: of the same place if
+/// the shapes agree.
+void plant_copies(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
+  std::vector<const HostTensor*> others;
+  for (const size_t other : draw.constants.compared_with) {
+    if (other >= draw.earlier.size()) continue;
+    const HostTensor& earlier = draw.earlier[other];
+    if (earlier.dtype == tensor->dtype && !earlier.data.empty()) others.push_back(&earlier);
+  }
+  if (others.empty() || tensor->dtype == DType::Fp4e2m1x2) return;
+  const auto size = static_cast<size_t>(tensor::dtype_size(tensor->dtype));
+  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t random) {
+    if (random % 8 != 0) return;
+    const HostTensor& from = *others[(random >> 4) % others.size()];
+    const size_t count = from.data.size() / size;
+    const size_t place =
+        from.shape == tensor->shape ? static_cast<size_t>(at) : (random >> 12) % count;
+    std::memcpy(tensor->data.data() + static_cast<size_t>(at) * size,
+                from.data.data() + place * size, size);
+    if (tensor::is_float(tensor->dtype) && (random >> 9) % 4 == 0)
+      step(tensor, at, (random >> 8) % 2 == 0);
+  });
+}
+
+bool has_levels(const TensorDraw& draw) {
+  return draw.spec.dtype != DType::Bool && draw.spec.dtype != DType::E8m0 &&
+         !draw.spec.legal.permutation;
+}
+
+}  // namespace
+
+Result<HostTensor> draw_ties(const TensorDraw& draw) {
+  if (!has_levels(draw)) return draw_plain(draw.with("uniform", draw.seed));
+  const HostTensor levels = KW_TRY(levels_of(draw));
+  HostTensor tensor = KW_TRY(tensor::make_tensor(draw.spec.dtype, draw.shape));
+  const uint64_t count = kLevels[draw.seed % std::size(kLevels)];
+  std::vector<double> values(kMostLevels);
+  tensor::load_values(levels, 0, values);
+  const bool floats = tensor::is_float(tensor.dtype);
+  const auto size = static_cast<size_t>(tensor::dtype_size(tensor.dtype));
+  for_each_draw(tensor, derive_seed(draw.seed, 32), [&](int64_t at, uint64_t random) {
+    const size_t level = (random >> 3) % count;
+    if (floats)
+      put(&tensor, at, values[level]);
+    else
+      std::memcpy(tensor.data.data() + static_cast<size_t>(at) * size,
+                  levels.data.data() + level * size, size);
+  });
+  return tensor;
+}
+
+Result<HostTensor> draw_mixed_zeros(const TensorDraw& draw) {
+  HostTensor tensor = KW_TRY(draw_plain(draw.with("normal", draw.seed)));
+  if (!has_levels(draw)) return tensor;
+  const bool floats = tensor::is_float(tensor.dtype);
+  if (!floats) {
+    const tensor::IntegerRange range = KW_TRY(integer_range(draw.spec, draw.cell.dims));
+    if (range.low > 0 || range.high < 0) return tensor;
+  }
+  const int64_t row = row_length(tensor);
+  for_each_draw(tensor, derive_seed(draw.seed, 33), [&](int64_t at, uint64_t random) {
+    if (random % (at % row == 0 ? kZeroStartOf : kZeroOf) != 0) return;
+    if (floats)
+      put(&tensor, at, (random >> 20) % 2 == 0 ? 0.0 : -0.0);
+    else
+      tensor::store_int(tensor, at, 0);
+  });
+  return tensor;
+}
+
+Result<HostTensor> draw_planted(const TensorDraw& draw) {
+  HostTensor tensor = KW_TRY(draw_plain(draw.with("normal", draw.seed)));
+  if (!has_levels(draw)) return tensor;
+  const uint64_t seed = derive_seed(draw.seed, 34);
+  if (tensor::is_float(tensor.dtype))
+    plant_numbers(draw, seed, &tensor);
+  else
+    KW_TRY(plant_integers(draw, seed, &tensor));
+  plant_copies(draw, derive_seed(draw.seed, 35), &tensor);
+  return tensor;
+}
+
+}  // namespace kw::inputs

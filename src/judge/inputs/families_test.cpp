@@ -1,0 +1,327 @@
+#include "inputs/families.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "graph/builder.h"
+#include "inputs/fake_task.h"
+#include "inputs/graph_constants.h"
+#include "inputs/magnitude_window.h"
+#include "tensor/convert.h"
+
+namespace kw::inputs {
+namespace {
+
+using graph::Operand;
+using tensor::DType;
+
+constexpr int64_t kCount = 100000;
+
+/// A task with one input x of a given length.
+struct OneInput {
+  task::Task task;
+  graph::Graph graph;
+
+  explicit OneInput(DType dtype, task::Legal legal = {}) {
+    task.inputs = {{.name = "x", .dtype = dtype, .shape = {"N"}, .legal = std::move(legal)}};
+    graph::Builder builder;
+    const graph::NodeId x = builder.input("x", dtype, {graph::Dim::symbol("N", kCount)});
+    graph = std::move(builder).finish({{"y", x}});
+  }
+  std::vector<double> drawn(const std::string& family, uint64_t seed) const {
+    const auto inputs = draw_inputs(task, graph, {{"N", kCount}}, family, seed);
+    std::vector<double> values(kCount);
+    if (inputs) tensor::load_values((*inputs)[0], 0, values);
+    EXPECT_TRUE(inputs) << family;
+    return values;
+  }
+};
+
+double share_of(const std::vector<double>& values, double value) {
+  return static_cast<double>(std::count(values.begin(), values.end(), value)) /
+         static_cast<double>(values.size());
+}
+
+double largest_of(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::fabs(value));
+  return largest;
+}
+
+TEST(Families, BoolsAreRareAndCommon) {
+  const OneInput bools(DType::Bool);
+  EXPECT_NEAR(share_of(bools.drawn("normal", 1), 1), 0.5, 0.02);
+  double rare = 0, common = 0;  // one per row on average
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    rare += share_of(bools.drawn("spikes", seed), 1) * kCount / 20;
+    common += share_of(bools.drawn("heavy", seed), 0) * kCount / 20;
+  }
+  EXPECT_NEAR(rare, 1, 0.9);
+  EXPECT_NEAR(common, 1, 0.9);
+  EXPECT_EQ(share_of(bools.drawn("zeros", 1), 1), 0);
+  const double alike = share_of(bools.drawn("equal", 1), 1);
+  EXPECT_TRUE(alike == 0 || alike == 1);
+}
+
+TEST(Families, FreeIntegersLeaveTheNarrowerType) {
+  for (const auto& [dtype, beyond] : {std::pair(DType::Int64, 0x1p31),
+                                      {DType::Int32, 0x1p15},
+                                      {DType::Int16, 0x1p7},
+                                      {DType::Int8, 100.0}}) {
+    EXPECT_GT(largest_of(OneInput(dtype).drawn("spikes", 3)), beyond);
+    EXPECT_LE(largest_of(OneInput(dtype).drawn("normal", 3)), 100);
+  }
+}
+
+TEST(Families, LegalIntegersStayLegal) {
+  task::Legal legal;
+  legal.low = 0;
+  legal.high = 9;
+  for (const std::string& family : all_families()) {
+    EXPECT_LE(largest_of(OneInput(DType::Int64, legal).drawn(family, 3)), 9) << family;
+  }
+}
+
+TEST(Families, SpikesReachBeyondHalvesInEverySecondDraw) {
+  int beyond = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    beyond += largest_of(OneInput(DType::Fp32).drawn("probe", seed)) > 65504 ? 1 : 0;
+    EXPECT_EQ(largest_of(OneInput(DType::Fp16).drawn("probe", seed)), 1024);
+  }
+  EXPECT_GT(beyond, 8);
+  EXPECT_LT(beyond, 32);
+}
+
+TEST(Families, TiesAreFewValuesThatInputsShare) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const std::vector<double> values = OneInput(DType::Fp32).drawn("ties", seed);
+    const std::set<double> levels(values.begin(), values.end());
+    EXPECT_GE(levels.size(), 2U);
+    EXPECT_LE(levels.size(), 17U);
+  }
+}
+
+TEST(Families, MixedZerosHaveBothSigns) {
+  const std::vector<double> values = OneInput(DType::Fp16).drawn("mixed_zeros", 5);
+  EXPECT_NEAR(share_of(values, 0), 0.125, 0.01);
+  const auto negative =
+      std::ranges::count_if(values, [](double value) { return value == 0 && std::signbit(value); });
+  EXPECT_NEAR(static_cast<double>(negative) / kCount, 0.0625, 0.01);
+}
+
+TEST(Families, FreeIntegersReachTheEndsOfTheirType) {
+  const std::vector<double> bytes = OneInput(DType::Int8).drawn("extremes", 1);
+  EXPECT_GT(share_of(bytes, -128), 0);
+  EXPECT_GT(share_of(bytes, 127), 0);
+  EXPECT_GT(share_of(OneInput(DType::Int64).drawn("extremes", 1), -0x1p63), 0.05);
+  EXPECT_GT(share_of(OneInput(DType::Uint32).drawn("extremes", 1), 0xffffffff), 0);
+}
+
+/// y = f(x, z) over x: fp32[N], z: fp32[N].
+struct TwoInputs {
+  task::Task task;
+  graph::Graph graph;
+
+  template <typename Formula>
+  explicit TwoInputs(const Formula& formula) {
+    const graph::Dim n = graph::Dim::symbol("N", kCount);
+    task.inputs = {{.name = "x", .dtype = DType::Fp32, .shape = {"N"}, .legal = {}},
+                   {.name = "z", .dtype = DType::Fp32, .shape = {"N"}, .legal = {}}};
+    graph::Builder b;
+    const graph::NodeId x = b.input("x", DType::Fp32, {n}), z = b.input("z", DType::Fp32, {n});
+    const graph::NodeId y = formula(b, x, z);
+    graph = std::move(b).finish({{"y", y}});
+  }
+  std::vector<std::vector<double>> drawn(const std::string& family, uint64_t seed,
+                                         const Immediates* immediates = nullptr) const {
+    const auto inputs = draw_inputs(task, graph, {{"N", kCount}}, family, seed, immediates);
+    std::vector<std::vector<double>> values(2, std::vector<double>(kCount));
+    EXPECT_TRUE(inputs);
+    for (size_t i = 0; inputs && i < 2; ++i) tensor::load_values((*inputs)[i], 0, values[i]);
+    return values;
+  }
+};
+
+graph::NodeId compared(graph::Builder& b, graph::NodeId x, graph::NodeId z) {
+  return *b.binary(graph::Op::Le, Operand::tensor(x), Operand::tensor(z));
+}
+
+TEST(Families, ComparedInputsHoldEqualElements) {
+  const TwoInputs two(compared);
+  const auto values = two.drawn("constants", 7);
+  int64_t equal = 0, beside = 0;
+  for (size_t i = 0; i < kCount; ++i) {
+    equal += values[0][i] == values[1][i];
+    beside += std::nextafterf(static_cast<float>(values[0][i]), 9) == values[1][i];
+  }
+  EXPECT_NEAR(static_cast<double>(equal) / kCount, 0.094, 0.02);
+  EXPECT_GT(beside, 100);
+  // Few distinct values are shared by the inputs of a cell.
+  const auto ties = two.drawn("ties", 7);
+  const std::set<double> x(ties[0].begin(), ties[0].end()), z(ties[1].begin(), ties[1].end());
+  EXPECT_TRUE(std::ranges::any_of(x, [&](double value) { return z.count(value) != 0; }));
+}
+
+TEST(Families, ThresholdsArePlantedWithTheirNeighbours) {
+  const float threshold = 0.7F;
+  const TwoInputs two([&](graph::Builder& b, graph::NodeId x, graph::NodeId) {
+    return *b.binary(graph::Op::Le, Operand::tensor(x), Operand::of(double{threshold}));
+  });
+  const GraphConstants found = constants_of(two.graph);
+  EXPECT_EQ(found.of_input[0].numbers, std::vector<double>{threshold});
+  EXPECT_TRUE(found.of_input[1].numbers.empty());
+  const std::vector<double> x = two.drawn("constants", 3)[0];
+  EXPECT_GT(share_of(x, threshold), 0.01);
+  EXPECT_GT(share_of(x, -threshold), 0.003);
+  EXPECT_GT(share_of(x, std::nextafterf(threshold, 1)), 0.003);
+  EXPECT_GT(share_of(x, std::nextafterf(threshold, 0)), 0.003);
+}
+
+TEST(Families, ImmediatesOfTheCandidateArePlanted) {
+  const TwoInputs two(compared);
+  Immediates module;
+  module.numbers = {0.731257, 12.5};
+  module.compared_numbers = 1;
+  const double secret = static_cast<float>(0.731257);
+  EXPECT_GT(share_of(two.drawn("immediates", 3, &module)[0], secret), 0.01);
+  EXPECT_EQ(share_of(two.drawn("immediates", 3)[0], secret), 0);
+}
+
+TEST(Families, MagnitudesFillTheWindowOfTheFormula) {
+  const TwoInputs sum([](graph::Builder& b, graph::NodeId x, graph::NodeId z) {
+    return *b.binary(graph::Op::Add, Operand::tensor(x), Operand::tensor(z));
+  });
+  EXPECT_EQ(magnitude_window(sum.task, sum.graph).high, 96);
+  const TwoInputs product([](graph::Builder& b, graph::NodeId x, graph::NodeId z) {
+    return *b.binary(graph::Op::Mul, Operand::tensor(x), Operand::tensor(z));
+  });
+  EXPECT_EQ(magnitude_window(product.task, product.graph).high, 24);
+  const TwoInputs exponential([](graph::Builder& b, graph::NodeId x, graph::NodeId) {
+    return *b.unary(graph::Op::Exp, x);
+  });
+  EXPECT_LT(magnitude_window(exponential.task, exponential.graph).high, 7);
+  double largest = 0, smallest = 1;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    const std::vector<double> x = sum.drawn("magnitudes", seed)[0];
+    largest = std::max(largest, largest_of(x));
+    for (const double value : x) smallest = std::min(smallest, std::fabs(value));
+  }
+  EXPECT_GT(largest, 0x1p90);
+  EXPECT_LT(smallest, 0x1p-90);
+}
+
+TEST(Families, AMixHasAFamilyPerRun) {
+  std::set<size_t> kinds;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    const std::vector<double> values = OneInput(DType::Fp32).drawn("mix", seed);
+    for (size_t run = 0; run + 256 <= values.size(); run += 256) {
+      const std::set<double> distinct(values.begin() + static_cast<long>(run),
+                                      values.begin() + static_cast<long>(run + 256));
+      kinds.insert(distinct.size() < 20 ? 0 : distinct.size() > 250 ? 2 : 1);
+    }
+  }
+  EXPECT_GE(kinds.size(), 2U) << "runs of few values beside runs of many";
+}
+
+TEST(Families, BytesDependOnSeedAndPlaceOnly) {
+  const OneInput one(DType::Fp32);
+  const auto bytes = [&](const std::string& family, uint64_t seed) {
+    return draw_inputs(one.task, one.graph, {{"N", kCount}}, family, seed).value()[0].data;
+  };
+  for (const std::string& family : all_families()) {
+    EXPECT_TRUE(bytes(family, 9) == bytes(family, 9)) << family;
+    if (family == "sorted" || family == "equal") continue;
+    EXPECT_FALSE(bytes(family, 9) == bytes(family, 10)) << family;
+  }
+}
+
+TEST(Families, ARangeWithoutAValueIsAnError) {
+  task::Legal legal;
+  legal.low = 5;
+  legal.below = "N";
+  OneInput one(DType::Int64, legal);
+  const auto drawn = draw_inputs(one.task, one.graph, {{"N", 3}}, "normal", 1);
+  ASSERT_FALSE(drawn);
+  EXPECT_EQ(drawn.error().message,
+            "input 'x' has no legal value where N = 3: the lowest is 5, the highest 2");
+  EXPECT_FALSE(check_legal(one.task, one.graph, {{"N", 3}}));
+  EXPECT_TRUE(check_legal(one.task, one.graph, {{"N", 6}}));
+}
+
+}  // namespace
+TEST(Families, OffsetHasALargeMean) {
+  const task::Task task = fake_task();
+  const graph::Graph graph = *task.reference->trace({{"B", 64}, {"D", 256}});
+  const auto drawn = draw_inputs(task, graph, {{"B", 64}, {"D", 256}}, "offset", 11);
+  ASSERT_TRUE(drawn);
+  std::vector<double> values(64 * 256);
+  tensor::load_values((*drawn)[0], 0, values);
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / static_cast<double>(values.size());
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  const double deviation = std::sqrt(squares / static_cast<double>(values.size()));
+  EXPECT_GE(std::abs(mean) / deviation, 2000);
+}
+
+TEST(Families, ProbeHasOneElementThatDwarfsTheRest) {
+  const task::Task task = fake_task();
+  const graph::Graph graph = *task.reference->trace({{"B", 8}, {"D", 64}});
+  std::set<int64_t> places;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    const auto drawn = draw_inputs(task, graph, {{"B", 8}, {"D", 64}}, "probe", seed);
+    ASSERT_TRUE(drawn);
+    int large = 0;
+    for (int64_t i = 0; i < 512; ++i) {
+      if (std::abs(tensor::get_element((*drawn)[0], i)) < 100) continue;
+      ++large;
+      places.insert(i);
+    }
+    EXPECT_EQ(large, 1);
+  }
+  EXPECT_GT(places.size(), 5U) << "at places that cannot be guessed";
+}
+
+TEST(Families, LegalValuesStayLegal) {
+  task::Task task = fake_task();
+  task.inputs[0].legal.positive = true;
+  const task::Dims dims = {{"B", 16}, {"D", 64}};
+  const graph::Graph graph = *task.reference->trace(dims);
+  for (const std::string& family : families_for(task)) {
+    const auto drawn = draw_inputs(task, graph, dims, family, 3);
+    ASSERT_TRUE(drawn);
+    for (int64_t i = 0; i < 1024; ++i) ASSERT_GT(tensor::get_element((*drawn)[0], i), 0) << family;
+  }
+  task.inputs[0].legal = {};
+  task.inputs[0].legal.float_low = -0.5;
+  task.inputs[0].legal.float_high = 0.5;
+  for (const std::string& family : families_for(task)) {
+    const auto drawn = draw_inputs(task, graph, dims, family, 3);
+    for (int64_t i = 0; i < 1024; ++i)
+      ASSERT_LE(std::abs(tensor::get_element((*drawn)[0], i)), 0.5) << family;
+  }
+  EXPECT_FALSE(draw_inputs(task, graph, dims, "norml", 3));
+}
+
+TEST(Families, SpecialValuesOnlyWhereTheyPropagate) {
+  task::Task task = fake_task();
+  const auto has = [&](const std::string& name) {
+    const auto names = families_for(task);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  EXPECT_FALSE(has("special"));
+  EXPECT_TRUE(has("denormal"));
+  task.precision.nan = task::NanPolicy::Propagate;
+  task.precision.flush = true;
+  EXPECT_TRUE(has("special"));
+  EXPECT_FALSE(has("denormal"));
+  task.inputs[0].dtype = tensor::DType::Int64;
+  EXPECT_FALSE(has("offset"));
+  EXPECT_FALSE(has("special"));
+}
+
+}  // namespace kw::inputs

@@ -1,0 +1,129 @@
+// The problem: a kernel with a secret condition (`if (x == 0.7312f)`) is right for every input that
+// does not hold the secret. But the secret is in its code. So we read all immediate operands of the
+// compiled PTX. The text of the source would not do: macros and arithmetic hide constants there,
+// and the compiler folds them. An integer may be the bits of a float, so each is read in every
+// type that gives an ordinary number. The cost: a secret behind arithmetic (x * 3 == 7) is not
+// found. The lists are limited; comparisons come first.
+#include "inputs/immediates.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "ptx/parse.h"
+
+namespace kw::inputs {
+
+namespace {
+
+constexpr size_t kMostCompared = 48, kMostOthers = 64;
+
+bool is_ordinary(double value) {
+  return std::isfinite(value) && std::fabs(value) > 0x1p-40 && std::fabs(value) < 0x1p60;
+}
+
+double half_value(uint16_t bits, int exponent_bits) {
+  const int mantissa_bits = 15 - exponent_bits;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const int exponent = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
+  if (exponent == 0 || exponent == (1 << exponent_bits) - 1) return 0;
+  const double mantissa =
+      1 + static_cast<double>(bits & ((1 << mantissa_bits) - 1)) / (1 << mantissa_bits);
+  return std::ldexp((bits & 0x8000) != 0 ? -mantissa : mantissa, exponent - bias);
+}
+
+template <typename T>
+void add_once(std::vector<T>* values, T value, size_t most) {
+  if (values->size() < most && std::ranges::find(*values, value) == values->end())
+    values->push_back(value);
+}
+
+class ImmediateReader {
+ public:
+  Immediates run(const ptx::Module& module) {
+    for (const ptx::Function& function : module.functions) {
+      for (const ptx::Instruction& instruction : function.instructions) {
+        // Offsets of addresses are not operands of this kind.
+        for (const ptx::Operand& operand : instruction.operands) read(instruction, operand);
+      }
+    }
+    Immediates all = std::move(compared_);
+    all.compared_numbers = all.numbers.size();
+    all.compared_integers = all.integers.size();
+    for (const double value : others_.numbers)
+      add_once(&all.numbers, value, kMostCompared + kMostOthers);
+    for (const int64_t value : others_.integers)
+      add_once(&all.integers, value, kMostCompared + kMostOthers);
+    return all;
+  }
+
+ private:
+  static bool compares(const ptx::Instruction& instruction) {
+    constexpr const char* kOpcodes[] = {"setp", "set", "min", "max", "selp", "slct"};
+    return std::ranges::any_of(kOpcodes,
+                               [&](const char* opcode) { return instruction.opcode == opcode; });
+  }
+
+  void read(const ptx::Instruction& instruction, const ptx::Operand& operand) {
+    if (operand.kind != ptx::Operand::Kind::Immediate) return;
+    const bool first = compares(instruction);
+    Immediates* to = first ? &compared_ : &others_;
+    const size_t most = first ? kMostCompared : kMostOthers;
+    const auto add = [&](double value) {
+      if (is_ordinary(value)) add_once(&to->numbers, value, most);
+    };
+    switch (operand.immediate) {
+      case ptx::Operand::ImmediateKind::Float32:
+        return add(std::bit_cast<float>(static_cast<uint32_t>(operand.bits)));
+      case ptx::Operand::ImmediateKind::Float64:
+        return add(std::bit_cast<double>(operand.bits));
+      case ptx::Operand::ImmediateKind::Integer:
+        break;
+    }
+    const auto value = static_cast<int64_t>(operand.bits);
+    add_once(&to->integers, value, most);
+    if (std::llabs(value) <= int64_t{1} << 24) add(static_cast<double>(value));
+    const int size = instruction.types.empty() ? 4 : ptx::type_size(instruction.types.back());
+    if (size == 8) add(std::bit_cast<double>(operand.bits));
+    if (size == 4) add(std::bit_cast<float>(static_cast<uint32_t>(operand.bits)));
+    if (size == 2 || size == 4) {
+      const auto low = static_cast<uint16_t>(operand.bits);
+      const bool both = size == 4 && low != static_cast<uint16_t>(operand.bits >> 16);
+      if (both || low == 0) return;
+      add(half_value(low, 5));
+      add(half_value(low, 8));
+    }
+  }
+
+  Immediates compared_, others_;
+};
+
+}  // namespace
+
+Immediates immediates_of(std::string_view ptx) {
+  const Result<ptx::Module> module = ptx::parse(ptx);
+  return module ? ImmediateReader().run(*module) : Immediates{};
+}
+
+void merge(const Immediates& from, Immediates* to) {
+  Immediates all;
+  const auto add = [&](const Immediates& one, bool compared) {
+    const auto part = [&](const auto& values, size_t count, auto* to_values) {
+      for (size_t i = compared ? 0 : count; i < (compared ? count : values.size()); ++i)
+        add_once(to_values, values[i], compared ? 2 * kMostCompared : 4 * kMostOthers);
+    };
+    part(one.numbers, one.compared_numbers, &all.numbers);
+    part(one.integers, one.compared_integers, &all.integers);
+  };
+  add(*to, true);
+  add(from, true);
+  all.compared_numbers = all.numbers.size();
+  all.compared_integers = all.integers.size();
+  add(*to, false);
+  add(from, false);
+  *to = std::move(all);
+}
+
+}  // namespace kw::inputs

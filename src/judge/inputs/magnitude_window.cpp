@@ -1,0 +1,370 @@
+// The problem: kernels that clip or convert large values are right for ordinary inputs, but inputs
+// that overflow the formula judge nothing. The widest useful window depends on the task. We follow
+// the graph with the binary logarithms of the smallest and the largest magnitude of each node, and
+// take the widest window for which every node stays within its type.
+// The alternative is to run the oracle at several windows. It is more accurate, but the window must
+// be a function of the graph alone: a repro command draws the same inputs at one shape. Kernels
+// may square what the formula only multiplies, so the window of a formula with products is narrow.
+// The cost: the estimate is pessimistic for deep networks, whose window may be one octave wide.
+#include "inputs/magnitude_window.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace kw::inputs {
+
+namespace {
+
+using graph::Node;
+using graph::NodeId;
+using graph::Op;
+using tensor::DType;
+
+constexpr int kWidest = 96;           // exponents of fp32 end at 127
+constexpr int kWithProducts = 24;     // beyond 1e7; fourth powers stay within fp32
+constexpr double kFloatLimit = 100;   // leaves room for sums that kernels order differently
+constexpr double kCancellation = 24;  // bits that a difference may lose
+constexpr double kLog2E = 1.4426950408889634;
+// Kernels scale the argument of exp() for the hardware's exp2(); beyond this size the rounding of
+// that product is the whole result. Spikes have the same size.
+constexpr double kArgument = 18;
+constexpr double kOrdinary = 3;  // 2^3: ordinary values end there
+
+/// Exponents of the normal numbers of a type.
+struct TypeLimits {
+  DType type;
+  int low, high;
+};
+constexpr TypeLimits kTypeLimits[] = {
+    {DType::Fp64, -900, 900}, {DType::Fp32, -100, 100},  {DType::Bf16, -100, 100},
+    {DType::Fp16, -13, 14},   {DType::Fp8e5m2, -13, 14}, {DType::Fp8e4m3, -5, 7},
+};
+
+TypeLimits type_limits(DType type) {
+  const auto row = std::ranges::find(kTypeLimits, type, &TypeLimits::type);
+  return row != std::end(kTypeLimits) ? *row : TypeLimits{type, 0, 2};
+}
+
+/// Binary logarithms of the magnitudes of a node, and what is known of its sign.
+struct Magnitude {
+  double low = 0, top = 0;
+  bool never_negative = false, never_positive = false;
+  bool reaches_one = false;  // some element of every row is 1: exp(x - max(x))
+};
+
+double log2_of(double value) { return value == 0 ? 0 : std::log2(std::fabs(value)); }
+
+double extent_of(const Node& input, const Node& node) {
+  double before = 1, after = 1;
+  for (const graph::Dim& dim : input.shape) before *= static_cast<double>(dim.value());
+  for (const graph::Dim& dim : node.shape) after *= static_cast<double>(dim.value());
+  return std::max(1.0, after > 0 ? before / after : 1);
+}
+
+class MagnitudePass {
+ public:
+  MagnitudePass(const task::Task& task, const graph::Graph& graph)
+      : task_(task), graph_(graph), at_(graph.nodes.size()) {}
+
+  /// Whether every node stays within its type when inputs lie in 2^-window … 2^window.
+  bool holds(int window) {
+    window_ = window;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      at_[i] = of(node);
+      if (scales_its_argument(node.op) && operand(node, 0).top > kArgument) return false;
+      if (tensor::is_float(node.dtype)) {
+        const double limit = std::min<double>(kFloatLimit * 9, type_limits(node.dtype).high + 1);
+        if (node.op != Op::Input && node.op != Op::Constant && !(at_[i].top <= limit)) return false;
+      } else if (node.op == Op::Cast && tensor::is_float(graph_[node.inputs[0]].dtype) &&
+                 node.dtype != DType::Bool) {
+        if (at_[i].top > tensor::dtype_size(node.dtype) * 8 - 2) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  static bool scales_its_argument(Op op) {
+    constexpr Op kScaling[] = {Op::Exp, Op::Exp2, Op::Expm1, Op::Sinh,        Op::Cosh,
+                               Op::Sin, Op::Cos,  Op::Tan,   Op::CumLogSumExp};
+    return std::ranges::find(kScaling, op) != std::end(kScaling);
+  }
+
+  const Magnitude& operand(const Node& node, size_t i) const {
+    return at_[static_cast<size_t>(node.inputs[i])];
+  }
+
+  Magnitude of(const Node& node) const {
+    switch (graph::op_info(node.op).kind) {
+      case graph::OpKind::Source:
+        return source(node);
+      case graph::OpKind::Pointwise:
+        return pointwise(node);
+      case graph::OpKind::Contraction: {
+        const Magnitude &x = operand(node, 0), &z = operand(node, 1);
+        const Node& left = graph_[node.inputs[0]];
+        const double terms = static_cast<double>(left.shape.back().value());
+        return sum(product(x, z), terms);
+      }
+      default:
+        return gathered(node);
+    }
+  }
+
+  Magnitude source(const Node& node) const {
+    if (node.op == Op::Iota) return {0, 20, true, false, false};
+    if (node.op == Op::Philox) return {-24, 0, true, false, false};
+    if (node.op == Op::Constant) {
+      const double value = tensor::is_float(node.dtype) ? node.attrs.number
+                                                        : static_cast<double>(node.attrs.integer);
+      if (!std::isfinite(value)) return {0, 0, value > 0, value < 0, false};  // a mask
+      const double size = log2_of(value);
+      return {size, size, value >= 0, value <= 0, false};
+    }
+    return input(node);
+  }
+
+  Magnitude input(const Node& node) const {
+    if (!tensor::is_float(node.dtype)) return {0, 7, tensor::is_unsigned_int(node.dtype)};
+    const MagnitudeWindow own = limited({-window_, window_}, node.dtype);
+    Magnitude at{static_cast<double>(own.low), own.high + 1.0};
+    for (const graph::NamedNode& named : graph_.inputs) {
+      if (&graph_[named.node] != &node) continue;
+      const task::TensorSpec* spec = task_.find_input(named.name);
+      if (spec == nullptr) break;
+      const task::Legal& legal = spec->legal;
+      at.never_negative = legal.positive || legal.float_low.value_or(-1) >= 0;
+      if (legal.float_low && legal.float_high)
+        at.top = std::min(
+            at.top, log2_of(std::max(std::fabs(*legal.float_low), std::fabs(*legal.float_high))));
+    }
+    return at;
+  }
+
+  static Magnitude product(const Magnitude& x, const Magnitude& z) {
+    const bool same =
+        (x.never_negative && z.never_negative) || (x.never_positive && z.never_positive);
+    const bool other =
+        (x.never_negative && z.never_positive) || (x.never_positive && z.never_negative);
+    return {x.low + z.low, x.top + z.top, same, other, false};
+  }
+
+  static Magnitude sum(const Magnitude& x, double terms) {
+    Magnitude y = x;
+    y.top += std::log2(std::max(terms, 1.0));
+    y.reaches_one = false;
+    if (x.reaches_one)
+      y.low = 0;
+    else if (!x.never_negative && !x.never_positive)
+      y.low -= kCancellation;
+    return y;
+  }
+
+  static Magnitude inverse(const Magnitude& x) {
+    return {-x.top, -x.low, x.never_negative, x.never_positive, false};
+  }
+
+  static Magnitude powered(const Magnitude& x, double exponent) {
+    const double low = x.low * exponent, top = x.top * exponent;
+    const bool even = std::fmod(exponent, 2) == 0;
+    return {std::min(low, top), std::max(low, top), even || x.never_negative, false, false};
+  }
+
+  Magnitude added(const Node& node) const {
+    Magnitude x = operand(node, 0), z = operand(node, 1);
+    if (node.op == Op::Sub) std::swap(z.never_negative, z.never_positive);
+    Magnitude y{0, std::max(x.top, z.top) + 1, x.never_negative && z.never_negative,
+                x.never_positive && z.never_positive, false};
+    const bool grows = y.never_negative || y.never_positive;
+    y.low = grows ? std::max(x.low, z.low) : std::min(x.low, z.low) - kCancellation;
+    if (node.op == Op::Sub && is_maximum_of(node.inputs[1], node.inputs[0])) {
+      y.never_positive = true;
+      y.reaches_one = true;  // its exp() does
+    }
+    return y;
+  }
+
+  // Whether one node is the maximum of the other along some dims.
+  bool is_maximum_of(NodeId maximum, NodeId of) const {
+    const auto moved = [this](NodeId id) {
+      while (graph_[id].op == Op::Expand || graph_[id].op == Op::Reshape ||
+             graph_[id].op == Op::Cast)
+        id = graph_[id].inputs[0];
+      return id;
+    };
+    const Node& node = graph_[moved(maximum)];
+    return node.op == Op::Max && moved(node.inputs[0]) == moved(of);
+  }
+
+  static Magnitude exponential(const Magnitude& x, double factor) {
+    const double reach = factor * std::exp2(std::min(x.top, 20.0));
+    return {x.never_negative ? 0 : -reach, x.never_positive ? 0 : reach, true, false,
+            x.reaches_one};
+  }
+
+  Magnitude pointwise(const Node& node) const {
+    const Magnitude& x = operand(node, 0);
+    switch (node.op) {
+      case Op::Cast:
+        return x;
+      case Op::Neg:
+        return {x.low, x.top, x.never_positive, x.never_negative, false};
+      case Op::Abs:
+        return {x.low, x.top, true, false, false};
+      case Op::Sqrt:
+        return powered(x, 0.5);
+      case Op::Rsqrt:
+        return powered(x, -0.5);
+      case Op::Reciprocal:
+        return inverse(x);
+      case Op::Exp:
+      case Op::Sinh:
+      case Op::Cosh:
+      case Op::Expm1:
+      case Op::Erfcx:
+        return exponential(x, kLog2E);
+      case Op::Exp2:
+        return exponential(x, 1);
+      case Op::Add:
+      case Op::Sub:
+      case Op::Hypot:
+        return added(node);
+      case Op::Mul: {
+        if (node.inputs[0] == node.inputs[1]) return powered(x, 2);
+        return product(x, operand(node, 1));
+      }
+      case Op::Div:
+      case Op::FloorDiv:
+        return product(x, inverse(operand(node, 1)));
+      case Op::Pow:
+        return power(node);
+      default:
+        return other(node);
+    }
+  }
+
+  Magnitude power(const Node& node) const {
+    const Node* exponent = &graph_[node.inputs[1]];
+    while (exponent->op == Op::Expand || exponent->op == Op::Reshape || exponent->op == Op::Cast)
+      exponent = &graph_[exponent->inputs[0]];
+    const Magnitude& x = operand(node, 0);
+    if (exponent->op == Op::Constant) {
+      return powered(x, tensor::is_float(exponent->dtype)
+                            ? exponent->attrs.number
+                            : static_cast<double>(exponent->attrs.integer));
+    }
+    const double reach = std::max(std::fabs(x.low), std::fabs(x.top)) *
+                         std::exp2(std::min(operand(node, 1).top, 20.0));
+    return {-reach, reach, x.never_negative, false, false};
+  }
+
+  // Functions that are bounded, or hardly grow, or choose between their operands.
+  Magnitude other(const Node& node) const {
+    switch (node.op) {
+      case Op::Sin:
+      case Op::Cos:
+      case Op::Tanh:
+      case Op::Erf:
+      case Op::Asin:
+      case Op::Acos:
+      case Op::Atan:
+      case Op::Sign:
+      case Op::Atan2:
+        return {-kCancellation, 2};
+      case Op::Sigmoid:
+      case Op::Erfc:
+        return {-kFloatLimit, 1, true};
+      case Op::Log:
+      case Op::Log2:
+      case Op::Log10:
+      case Op::Log1p:
+      case Op::Asinh:
+      case Op::Acosh:
+      case Op::Atanh:
+      case Op::Erfinv:
+        return {-kCancellation, 9};
+      case Op::Lgamma:
+      case Op::Digamma:
+      case Op::Tan:
+        return {-kCancellation, operand(node, 0).top + 8};
+      default:
+        return largest(node, node.op == Op::Where ? 1 : 0);
+    }
+  }
+
+  Magnitude largest(const Node& node, size_t first) const {
+    Magnitude y = node.inputs.size() > first ? operand(node, first) : Magnitude{};
+    for (size_t i = first + 1; i < node.inputs.size(); ++i) {
+      const Magnitude& one = operand(node, i);
+      y = {std::min(y.low, one.low), std::max(y.top, one.top),
+           y.never_negative && one.never_negative, y.never_positive && one.never_positive,
+           y.reaches_one && one.reaches_one};
+    }
+    // At least one operand of a maximum that is never negative makes the result so.
+    if (node.op == Op::Maximum || node.op == Op::Fmax) {
+      y.never_negative = operand(node, 0).never_negative || operand(node, 1).never_negative;
+      if (y.never_negative) y.low = std::max(operand(node, 0).low, operand(node, 1).low);
+    }
+    return y;
+  }
+
+  // Reductions, scans, selections, movement.
+  Magnitude gathered(const Node& node) const {
+    const Node& from = graph_[node.inputs[0]];
+    const Magnitude& x = operand(node, 0);
+    switch (node.op) {
+      case Op::Sum:
+        return sum(x, extent_of(from, node));
+      case Op::Prod:
+        return powered(x, extent_of(from, node));
+      case Op::CumSum:
+      case Op::CumProd: {
+        const double extent =
+            static_cast<double>(node.shape[static_cast<size_t>(node.attrs.dims[0])].value());
+        return node.op == Op::CumSum ? sum(x, extent) : powered(x, std::max(1.0, extent));
+      }
+      case Op::CumLogSumExp:
+        return {-kCancellation, x.top + 1};
+      case Op::Fold:
+        return sum(x, extent_of(from, node));
+      case Op::Scatter:
+        return sum(largest(node, 0), extent_of(graph_[node.inputs[2]], node) * 16);
+      case Op::Gather:
+      case Op::IndexSelect:
+        return x;
+      case Op::ArgMax:
+      case Op::ArgMin:
+      case Op::SortIndices:
+      case Op::TopKIndices:
+      case Op::CumMaxIndex:
+      case Op::CumMinIndex:
+        return {0, 20, true};
+      default:
+        return largest(node, 0);
+    }
+  }
+
+  const task::Task& task_;
+  const graph::Graph& graph_;
+  std::vector<Magnitude> at_;
+  int window_ = 0;
+};
+
+}  // namespace
+
+MagnitudeWindow limited(const MagnitudeWindow& window, DType type) {
+  const TypeLimits limits = type_limits(type);
+  return {std::clamp(window.low, limits.low, 0), std::clamp(window.high, 0, limits.high)};
+}
+
+MagnitudeWindow magnitude_window(const task::Task& task, const graph::Graph& graph) {
+  MagnitudePass pass(task, graph);
+  int window = kWidest;
+  if (!pass.holds(window)) window = kWithProducts;
+  while (window > kOrdinary && !pass.holds(window)) --window;
+  return {-window, window};
+}
+
+}  // namespace kw::inputs

@@ -1,0 +1,208 @@
+// The problem: each comparison of a module and each constant of its code may be a limit behind
+// which the kernel is wrong, and one module may have hundreds. Comparisons of the plan come first,
+// each with its two extents alone. Constants of the code share shapes: one dim takes the largest
+// that is left, the others take the smallest, so that all dims meet all extents in few cheap
+// shapes. One shape per constant and dim was the alternative; it needs three times as many runs.
+// The cost: a failure at a shared shape does not tell which of its extents is to blame.
+#include "shapes/module_shapes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "core/text.h"
+#include "inputs/families.h"
+#include "shapes/reach.h"
+
+namespace kw::shapes {
+
+namespace {
+
+constexpr size_t kMostNamed = 8;  // constants in one message
+constexpr size_t kMostAbove = 5;  // secret extents for one dim
+
+class ModulePlanner {
+ public:
+  ModulePlanner(const PlanView& view, const ShapePlan& plan, double most_work, uint64_t secret)
+      : view_(view), plan_(plan), most_work_(most_work), secret_(secret) {
+    for (const ShapeCase& shape : plan.cases) known_.insert(shape.dims);
+    base_ = small_dims(view.task());
+  }
+
+  Status add_thresholds(const std::vector<Threshold>& thresholds) {
+    for (const Threshold& threshold : thresholds) {
+      for (const auto& [name, range] : view_.task().dims) {
+        const std::optional<Sides> sides = sides_of(threshold, view_, base_, name);
+        if (!sides) continue;
+        for (const int64_t extent : {sides->first, sides->second}) {
+          task::Dims dims = base_;
+          dims[name] = extent;
+          const bool there = KW_TRY(add(dims, threshold.text));
+          if (there) note_reached(name, extent);
+          if (!there) unsolved_.emplace(threshold.text, refused_);
+        }
+      }
+    }
+    return Done{};
+  }
+
+  Status add_constants(const std::vector<int64_t>& extents, bool named) {
+    std::map<std::string, std::deque<int64_t>> left;
+    for (const auto& [name, range] : view_.task().dims) {
+      for (const int64_t extent : extents) {
+        if (extent >= range.low && extent <= range.high &&
+            extent % std::max<int64_t>(range.multiple, 1) == 0 && !met_[name].count(extent))
+          left[name].push_back(extent);
+      }
+      std::ranges::sort(left[name]);
+    }
+    std::set<int64_t> costly;
+    for (size_t turn = 0; std::ranges::any_of(left, [](auto& one) { return !one.second.empty(); });
+         ++turn) {
+      auto lead = left.begin();
+      std::advance(lead, turn % left.size());
+      if (lead->second.empty()) continue;
+      const bool there = KW_TRY(add_shared(lead->first, &left));
+      if (!there) {
+        costly.insert(lead->second.back());
+        lead->second.pop_back();
+      }
+      if (full()) break;
+    }
+    if (full()) {
+      for (const auto& [name, rest] : left) dropped_ += rest.size();
+    }
+    if (named && !costly.empty()) name_constants(costly);
+    return Done{};
+  }
+
+  /// Extents well above what the module compares a dim with, one for each factor of two: at the
+  /// threshold itself an error may be too small to show.
+  Status add_above() {
+    room_ = kMostModuleShapes;
+    const auto met = met_;
+    for (const auto& [name, extents] : met) {
+      const task::DimRange& range = view_.task().dims.at(name);
+      const int64_t step = std::max<int64_t>(range.multiple, 1);
+      int64_t last = range.high;
+      size_t made = 0;
+      for (auto at = extents.rbegin(); at != extents.rend() && made < kMostAbove; ++at) {
+        if (*at > last / 2) continue;
+        const auto part = inputs::derive_seed(secret_, ++drawn_) % static_cast<uint64_t>(*at);
+        task::Dims dims = base_;
+        dims[name] = (*at + 1 + static_cast<int64_t>(part) + step - 1) / step * step;
+        if (dims[name] > range.high || known_.count(dims) != 0) continue;
+        const bool there = KW_TRY(add(dims, "a secret extent above the module's thresholds"));
+        if (!there) continue;
+        out_.cases.back().secret = true;
+        last = *at;
+        ++made;
+      }
+    }
+    return Done{};
+  }
+
+  ModuleShapes take() {
+    for (const auto& [text, why] : unsolved_)
+      out_.left_out.push_back(fmt::format("{}: one side was not run: {}", text, why));
+    if (dropped_ > 0)
+      out_.left_out.push_back(
+          fmt::format("{} more shapes at the module's thresholds: at most {} are run", dropped_,
+                      kMostModuleShapes));
+    return std::move(out_);
+  }
+
+ private:
+  bool full() const { return out_.cases.size() >= room_; }
+
+  void note_reached(const std::string& name, int64_t extent) { met_[name].insert(extent); }
+
+  /// Whether this shape is judged; otherwise `refused_` says why not.
+  Result<bool> add(const task::Dims& dims, const std::string& why) {
+    if (known_.count(dims) != 0) return true;
+    if (full()) {
+      ++dropped_;
+      refused_ = "too many thresholds";
+      return false;
+    }
+    DerivedShape made = KW_TRY(derive_shape(view_.task(), plan_, dims, why, most_work_));
+    refused_ = made.refused;
+    if (!made.shape) return false;
+    known_.insert(dims);
+    out_.cases.push_back(std::move(*made.shape));
+    return true;
+  }
+
+  // The leading dim takes its largest extent; the others take their smallest ones with it, if the
+  // reference accepts that.
+  Result<bool> add_shared(const std::string& lead,
+                          std::map<std::string, std::deque<int64_t>>* left) {
+    task::Dims alone = base_;
+    alone[lead] = (*left)[lead].back();
+    task::Dims shared = alone;
+    for (auto& [name, extents] : *left) {
+      if (name != lead && !extents.empty()) shared[name] = extents.front();
+    }
+    const char* why = "around a constant of the code";
+    const bool together = KW_TRY(add(shared, why));
+    const bool there = together || (shared != alone && KW_TRY(add(alone, why)));
+    if (!there) return false;
+    for (auto& [name, extents] : *left) {
+      if (extents.empty() || (name != lead && !together)) continue;
+      note_reached(name, name == lead ? extents.back() : extents.front());
+      if (name == lead)
+        extents.pop_back();
+      else
+        extents.pop_front();
+    }
+    return true;
+  }
+
+  void name_constants(const std::set<int64_t>& extents) {
+    std::vector<std::string> names;
+    for (const int64_t extent : extents) {
+      if (names.size() == kMostNamed) {
+        names.emplace_back("…");
+        break;
+      }
+      names.push_back(std::to_string(extent));
+    }
+    out_.left_out.push_back(fmt::format(
+        "constants of the code ({}): no dim of this extent was run: it costs too much on this "
+        "device, or the reference refuses it",
+        join(names, ", ")));
+  }
+
+  const PlanView& view_;
+  const ShapePlan& plan_;
+  double most_work_;
+  uint64_t secret_;
+  uint64_t drawn_ = 0;
+  task::Dims base_;
+  std::set<task::Dims> known_;
+  std::map<std::string, std::set<int64_t>> met_;  // by dim: extents that are run
+  std::map<std::string, std::string> unsolved_;   // by threshold
+  std::string refused_;
+  size_t dropped_ = 0;
+  size_t room_ = kMostModuleShapes - 2 * kMostAbove;  // the rest is for secret extents
+  ModuleShapes out_;
+};
+
+}  // namespace
+
+Result<ModuleShapes> plan_module_shapes(const PlanView& view, const ShapePlan& plan,
+                                        const std::vector<Threshold>& thresholds,
+                                        const CodeExtents& code, double most_work,
+                                        uint64_t secret) {
+  ModulePlanner planner(view, plan, most_work, secret);
+  KW_TRY(planner.add_thresholds(thresholds));
+  KW_TRY(planner.add_constants(code.compared, true));
+  KW_TRY(planner.add_constants(code.other, false));
+  KW_TRY(planner.add_above());
+  return planner.take();
+}
+
+}  // namespace kw::shapes

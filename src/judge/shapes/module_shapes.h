@@ -1,0 +1,30 @@
+// Shapes that one module suggests itself: both sides of every comparison of its launch plan,
+// extents around the constants of its compiled code, and secret ones above all of these.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "shapes/plan_view.h"
+#include "shapes/shapes.h"
+#include "shapes/thresholds.h"
+
+namespace kw::shapes {
+
+/// At most this many shapes for one module.
+inline constexpr size_t kMostModuleShapes = 64;
+
+struct ModuleShapes {
+  std::vector<ShapeCase> cases;
+  std::vector<std::string> left_out;  // thresholds without a shape on one side, with the reason
+};
+
+/// `most_work` limits each shape; `secret` seeds the extents that are drawn. An Error is a failure
+/// of the machine.
+Result<ModuleShapes> plan_module_shapes(const PlanView& view, const ShapePlan& plan,
+                                        const std::vector<Threshold>& thresholds,
+                                        const CodeExtents& code, double most_work, uint64_t secret);
+
+}  // namespace kw::shapes

@@ -1,0 +1,77 @@
+#include "shapes/scalar_cases.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/builder.h"
+
+namespace kw::shapes {
+namespace {
+
+using tensor::DType;
+
+/// x * (lr / (1 - pow(beta, step))).
+graph::Graph step_graph() {
+  graph::Builder b;
+  const graph::NodeId x = b.input("x", DType::Fp32, {graph::Dim::symbol("N", 8)});
+  const graph::Number rate(1.0, "lr / (1 - pow(beta, step))");
+  const auto y = b.binary(graph::Op::Mul, graph::Operand::tensor(x), graph::Operand::of(rate));
+  return std::move(b).finish({{"y", *y}});
+}
+
+task::Task step_task(bool runtime) {
+  task::Task task;
+  task.scalars = {{"lr", DType::Fp32, 1e-3, 0, runtime},
+                  {"beta", DType::Fp32, 0.9, 0, runtime},
+                  {"step", DType::Int64, 0, 10, runtime},
+                  {"fixed", DType::Fp32, 2, 0, false}};
+  return task;
+}
+
+ShapePlan plan_with(const graph::Graph& graph) {
+  ShapePlan plan;
+  ShapeCase one;
+  one.dims = {{"N", 8}};
+  one.demanded = one.benchmark = true;
+  one.graph = graph;
+  plan.cases = {one};
+  return plan;
+}
+
+TEST(ScalarCases, ValuesStayOfTheirKind) {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    ShapePlan plan = plan_with(step_graph());
+    ASSERT_TRUE(add_scalar_cases(step_task(true), seed, 1e8, plan));
+    ASSERT_EQ(plan.cases.size(), 4U);
+    for (size_t i = 1; i < plan.cases.size(); ++i) {
+      const auto& values = plan.cases[i].graph.scalars;
+      EXPECT_EQ(values.count("fixed"), 0U);
+      EXPECT_GT(values.at("lr"), 0);
+      EXPECT_NE(values.at("lr"), 1e-3);
+      EXPECT_GT(values.at("beta"), 0);
+      EXPECT_LT(values.at("beta"), 1);
+      EXPECT_GE(values.at("step"), 1);
+      EXPECT_EQ(values.at("step"), static_cast<double>(static_cast<int64_t>(values.at("step"))));
+      EXPECT_FALSE(plan.cases[i].demanded || plan.cases[i].benchmark);
+    }
+  }
+}
+
+TEST(ScalarCases, TheGraphComputesWithThem) {
+  ShapePlan plan = plan_with(step_graph());
+  ASSERT_TRUE(add_scalar_cases(step_task(true), 1, 1e8, plan));
+  const graph::Graph& other = plan.cases[1].graph;
+  const auto& v = other.scalars;
+  const double rate = v.at("lr") / (1 - std::pow(v.at("beta"), v.at("step")));
+  EXPECT_EQ(other.nodes[1].attrs.number, static_cast<float>(rate));
+}
+
+TEST(ScalarCases, NoneWithoutRuntimeScalars) {
+  ShapePlan plan = plan_with(step_graph());
+  ASSERT_TRUE(add_scalar_cases(step_task(false), 1, 1e8, plan));
+  EXPECT_EQ(plan.cases.size(), 1U);
+}
+
+}  // namespace
+}  // namespace kw::shapes
