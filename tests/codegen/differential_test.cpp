@@ -121,25 +121,6 @@ std::vector<ReferenceCase> references() {
   return taken;
 }
 
-/// What the first line of a test reference asks for: "# options: --input x:fp32[N] --dims N=8".
-task_formats::LoadOptions options_of(const std::string& path) {
-  task_formats::LoadOptions options;
-  std::istringstream words(read_text(path).substr(0, read_text(path).find('\n')));
-  std::string word;
-  if (!(words >> word && word == "#" && words >> word && word == "options:")) return options;
-  while (words >> word) {
-    std::string value;
-    words >> value;
-    if (word == "--input") options.inputs.push_back(value);
-    if (word == "--function") options.function = value;
-    if (word == "--dims") {
-      const size_t equals = value.find('=');
-      options.dims[value.substr(0, equals)] = std::stoll(value.substr(equals + 1));
-    }
-  }
-  return options;
-}
-
 class References : public testing::TestWithParam<ReferenceCase> {};
 
 TEST_P(References, PassTheGate) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "arch/arch.h"
 #include "binding/load.h"
@@ -140,6 +141,26 @@ std::string Harness::judge(const std::string& module_text, const graph::Graph& g
                              : "");
   }
   return "";
+}
+
+task_formats::LoadOptions options_of(const std::string& path) {
+  task_formats::LoadOptions options;
+  const auto text = os::read_file(path);
+  if (!text) return options;
+  std::istringstream words(text->substr(0, text->find('\n')));
+  std::string word;
+  if (!(words >> word && word == "#" && words >> word && word == "options:")) return options;
+  while (words >> word) {
+    std::string value;
+    words >> value;
+    if (word == "--input") options.inputs.push_back(value);
+    if (word == "--function") options.function = value;
+    if (word == "--dims") {
+      const size_t equals = value.find('=');
+      options.dims[value.substr(0, equals)] = std::stoll(value.substr(equals + 1));
+    }
+  }
+  return options;
 }
 
 task::Task task_of(const graph::Graph& graph) {

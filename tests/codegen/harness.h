@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "plan/codegen.h"
 #include "task/task.h"
+#include "task_formats/load.h"
 #include "tensor/host_tensor.h"
 #include "truth/interpreter.h"
 #include "verification/verify.h"
@@ -49,6 +50,9 @@ class Harness {
   std::unique_ptr<ports::Device> device_;
   truth::Interpreter oracle_;
 };
+
+/// What the first line of a test reference asks for: "# options: --input x:fp32[N] --dims N=8".
+task_formats::LoadOptions options_of(const std::string& path);
 
 /// A task around one graph with fixed shapes.
 task::Task task_of(const graph::Graph& graph);

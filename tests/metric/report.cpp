@@ -65,5 +65,9 @@ int main() {
   fmt::print("\n| imposter | op and type | cells that refuse it | fewest | never refused |\n");
   fmt::print("|---|---|---|---|---|\n");
   print_imposters(all);
+  fmt::print("\n| op | way | largest rms of z relative to plain fp32 |\n|---|---|---|\n");
+  for (const Row& row : all) {
+    if (row.plain > 4) fmt::print("| {} | {} | {:.3g} |\n", row.op, row.name, row.plain);
+  }
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/check.h"
+#include "gate/plain_error.h"
 #include "inputs/families.h"
 #include "metric/metric.h"
 #include "tensor/convert.h"
@@ -22,7 +23,7 @@ namespace {
 struct Size {
   int64_t rows, cols;
 };
-constexpr Size kSizes[] = {{5, 1}, {3, 7}, {4, 64}, {4, 257}, {3, 1000}, {2, 4096}};
+constexpr Size kSizes[] = {{5, 1}, {3, 7}, {4, 64}, {4, 257}, {3, 1000}, {2, 4096}, {2, 20011}};
 constexpr DType kTypes[] = {DType::Fp32, DType::Fp16, DType::Bf16};
 
 template <class T>
@@ -184,6 +185,13 @@ class Cell {
     inputs_ =
         must(inputs::draw_inputs(task, graph_, {}, family, 20 + static_cast<uint64_t>(size.cols)));
     truth_ = std::move(must(truth::Interpreter().truth(graph_, inputs_, options()))[0]);
+    if (gate::has_plain_error(task, graph_, family)) {
+      truth::Interpreter oracle;
+      std::vector<ports::Truth> truths = {std::move(truth_)};
+      const auto added = gate::add_plain_error(oracle, task, graph_, inputs_, options(), truths);
+      KW_CHECK(added.has_value(), "the plain evaluation is possible");
+      truth_ = std::move(truths[0]);
+    }
     problem_ = {size.rows, size.cols, dtype, {}};
     for (const HostTensor& input : inputs_) {
       std::vector<double> wide(static_cast<size_t>(tensor::value_count(input)));
@@ -216,6 +224,7 @@ class Cell {
     const metric::Comparison result = metric::compare(truth_, got, how);
     ++row.cells;
     row.refused += result.pass ? 0 : 1;
+    if (truth_.plain_z > 0) row.plain = std::max(row.plain, result.summary.rms_z / truth_.plain_z);
     const double z = result.summary.max_z;
     if (z <= row.worst_z && !(row.honest && !result.pass)) return;
     row.worst_z = std::max(row.worst_z, z);

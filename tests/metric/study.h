@@ -16,6 +16,7 @@ struct Row {
   int cells = 0, refused = 0;
   double worst_z = 0;      // over all cells; what honest ones reach
   std::string worst_cell;  // "spikes 4x1000"
+  double plain = 0;        // the largest rms of z, relative to plain fp32 evaluations
 };
 
 /// All rows of one operation.

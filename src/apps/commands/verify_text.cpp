@@ -80,11 +80,9 @@ std::string constants_text() {
   const ports::BoundConstants& k = ports::bound_constants();
   return fmt::format(
       "B = {:g} a + h + jump + u|t| + eta; sums {:g} sqrt(n) + {:g} or in turn to {:g}, halves "
-      "{:g}; max z {:g}, rms "
-      "z "
-      "{:g}, share {:g} %",
+      "{:g}; max z {:g}, rms z {:g}, {:g} times plain fp32, share {:g} %",
       k.path_factor, k.sum_root, k.sum_plus, k.sum_chain, k.half_sum, k.max_z, k.rms_z,
-      k.max_share * 100);
+      k.plain_factor, k.max_share * 100);
 }
 
 std::string seeds_text(const gate::GateReport& gate) {

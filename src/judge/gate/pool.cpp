@@ -12,6 +12,7 @@
 
 #include "core/contains.h"
 #include "core/hash.h"
+#include "gate/plain_error.h"
 #include "inputs/families.h"
 #include "ports/audit_hash.h"
 #include "record/verdict.h"
@@ -153,14 +154,18 @@ Status Pool::plan_cells(const Entropy& entropy) {
   return Done{};
 }
 
-Result<std::vector<ports::Truth>> Pool::truths(size_t shape,
-                                               const std::vector<tensor::HostTensor>& inputs) {
-  const Stopwatch watch(&seconds_);
+ports::TruthOptions Pool::truth_options() const {
   ports::TruthOptions options;
   options.threads = options_.threads;
   options.allow_tf32 = task_->precision.allow_tf32;
   options.flush = task_->precision.flush;
-  return oracle_->truth(case_at(shape).graph, inputs, options);
+  return options;
+}
+
+Result<std::vector<ports::Truth>> Pool::truths(size_t shape,
+                                               const std::vector<tensor::HostTensor>& inputs) {
+  const Stopwatch watch(&seconds_);
+  return oracle_->truth(case_at(shape).graph, inputs, truth_options());
 }
 
 Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t seed,
@@ -181,6 +186,10 @@ Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t 
     return error;
   }
   set->truths = std::move(made).value();
+  if (has_plain_error(*task_, at.graph, family)) {
+    const Stopwatch watch(&seconds_);
+    KW_TRY(add_plain_error(*oracle_, *task_, at.graph, set->inputs, truth_options(), set->truths));
+  }
   return SetPtr(std::move(set));
 }
 

@@ -98,6 +98,7 @@ class Pool {
   Pool(const task::Task& task, ports::Oracle& oracle, shapes::ShapePlan shapes, PoolOptions options)
       : task_(&task), oracle_(&oracle), shapes_(std::move(shapes)), options_(std::move(options)) {}
   Status plan_cells(const Entropy& entropy);
+  ports::TruthOptions truth_options() const;
   std::vector<std::string> families_of(size_t shape, const std::vector<size_t>& full,
                                        size_t* turn) const;
   std::vector<size_t> full_shapes() const;

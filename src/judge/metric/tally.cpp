@@ -131,6 +131,13 @@ Comparison conclude(const ports::Truth& truth, const std::vector<Tally>& pieces)
         "{}: rms z {:.3g} over {} elements is above {:.3g}: every element is close, but the errors "
         "are those of a lower precision",
         truth.name, summary.rms_z, all.elements, rms_limit(all.elements));
+  } else if (truth.plain_z > 0 &&
+             summary.rms_z > ports::bound_constants().plain_factor * truth.plain_z) {
+    result.pass = false;
+    result.reason = fmt::format(
+        "{}: the errors are {:.3g} times as large as those of a plain fp32 evaluation; {:g} times "
+        "are allowed: products or sums have a lower precision",
+        truth.name, summary.rms_z / truth.plain_z, ports::bound_constants().plain_factor);
   }
   return result;
 }

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "truth/levels.h"
+#include "truth/reduce.h"
 #include "truth/scalar.h"
 
 namespace kw::truth {
@@ -48,11 +49,20 @@ double finite_sum(const double* x, int count) {
   return sum;
 }
 
+/// Adds the terms to one chain. Each order begins at another term.
+float serial_sum(float sum, const double* x, int count, int serial) {
+  const int first = first_term(count, serial);
+  for (int k = first; k < count; ++k) sum += static_cast<float>(x[k]);
+  for (int k = 0; k < first; ++k) sum += static_cast<float>(x[k]);
+  return sum;
+}
+
 void sum_run(const Folding& f, const VectorLanes& x, int first, int count, size_t s,
              Accumulators& state) {
   const ChunkLoops& loops = chunk_loops();
   if (in_float(f)) {
-    state.f[s] += loops.sum_float(x.t + first, count);
+    state.f[s] = f.serial > 0 ? serial_sum(state.f[s], x.t + first, count, f.serial)
+                              : state.f[s] + loops.sum_float(x.t + first, count);
     return;
   }
   state.t[s] += loops.sum(x.t + first, count);
@@ -143,8 +153,9 @@ void fold_one(const Folding& f, const VectorLanes& x, int at, size_t s, Accumula
 void sum_rows(const Folding& f, const VectorLanes& x, int rows, Accumulators& state) {
   const ChunkLoops& loops = chunk_loops();
   const int w = state.width;
+  const int begin = f.serial > 0 ? first_term(rows, f.serial) : 0;
   for (int r = 0; r < rows; ++r) {
-    const int at = r * w;
+    const int at = (r + begin) % rows * w;
     if (in_float(f)) {
       loops.add_columns_float(x.t + at, w, state.f.data());
       continue;

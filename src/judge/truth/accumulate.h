@@ -37,6 +37,7 @@ struct Folding {
   Tracks in;
   Mode mode = Mode::Truth;
   bool nets = false;  // whether `net` is needed
+  int serial = 0;     // ports::TruthOptions::serial
 };
 
 void start(const Folding& folding, Accumulators& state);

@@ -146,6 +146,10 @@ class Emitter {
     if (is_integer(n.dtype)) return spec;
     spec.rounding = rounding_of(n.dtype, s_.flush);
     spec.errors = op_errors(n.op);
+    if (n.op == Op::Add || n.op == Op::Sub) {
+      spec.joins_x = joined_units(s_.facts[static_cast<size_t>(n.inputs[1])].terms);
+      spec.joins_z = joined_units(s_.facts[static_cast<size_t>(n.inputs[0])].terms);
+    }
     const bool narrows = n.op == Op::Cast && !is_integer(spec.from) && spec.from != spec.to;
     if (narrows && spec.from == DType::Fp64) spec.errors.relative = 1;
     const bool rounds =

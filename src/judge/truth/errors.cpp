@@ -52,9 +52,13 @@ Rounding without_limits(Rounding rounding) {
   return rounding;
 }
 
-TrackedValue sum_errors(const Rounding& rounding, int64_t count, const Summed& sum) {
-  const double n = static_cast<double>(count);
-  return sum_result(sum, n, ports::chain_units(n), rounding);
+TrackedValue sum_errors(const Rounding& rounding, double count, const Summed& sum) {
+  return sum_result(sum, count, ports::chain_units(count), rounding);
+}
+
+double joined_units(double terms) {
+  if (terms <= 1) return 0;
+  return larger(tree_units(sqrt(terms), 1), ports::chain_units(terms));
 }
 
 }  // namespace kw::truth

@@ -19,7 +19,11 @@ Rounding rounding_of(tensor::DType type, bool flush);
 Rounding without_limits(Rounding rounding);
 
 /// Returns a sum of `count` terms with its errors.
-TrackedValue sum_errors(const Rounding& rounding, int64_t count, const Summed& sum);
+TrackedValue sum_errors(const Rounding& rounding, double count, const Summed& sum);
+
+/// The rounding of a value to which a sum of `terms` is added one by one, in units of its
+/// magnitude; 0 for a single term.
+double joined_units(double terms);
 
 /// True for every float type except fp32 and fp64.
 bool is_half(tensor::DType type);

@@ -157,6 +157,23 @@ Tracks tracks_of(const Graph& graph, const Node& node, const std::vector<NodeFac
   return out;
 }
 
+double terms_of(const Graph& graph, const Node& node, const std::vector<NodeFacts>& facts) {
+  if (is_integer(node.dtype) || node.inputs.empty()) return 1;
+  const NodeFacts& in = facts[static_cast<size_t>(node.inputs[0])];
+  if (is_view_op(node.op) || node.op == Op::Cast) return in.terms;
+  if (node.op == Op::MatMul) return static_cast<double>(in.shape.back());
+  if (node.op == Op::Sum) {
+    NodeId from = node.inputs[0];
+    while (is_view_op(graph[from].op) || graph[from].op == Op::Cast) from = graph[from].inputs[0];
+    double terms = graph[from].op == Op::Sum ? in.terms : 1;  // a sum of sums is one sum
+    for (const int dim : node.attrs.dims)
+      terms *= static_cast<double>(in.shape[static_cast<size_t>(dim)]);
+    return terms;
+  }
+  if (node.op != Op::Add && node.op != Op::Sub) return 1;
+  return std::max(in.terms, facts[static_cast<size_t>(node.inputs[1])].terms);
+}
+
 }  // namespace
 
 std::vector<NodeFacts> gather_facts(const Graph& graph, Mode mode, bool tf32) {
@@ -169,6 +186,7 @@ std::vector<NodeFacts> gather_facts(const Graph& graph, Mode mode, bool tf32) {
     out.tracks = tracks_of(graph, node, facts, tf32);
     if (node.op == Op::Constant) constant_facts(node, out);
     exactness_of(graph, node, facts, out);
+    out.terms = terms_of(graph, node, facts);
     if (mode != Mode::Truth || out.exactness == Exactness::Exact)
       out.tracks.a = out.tracks.h = false;
   }

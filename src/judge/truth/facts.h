@@ -23,6 +23,9 @@ struct NodeFacts {
   Tracks tracks;
   Exactness exactness = Exactness::Open;
   tensor::DType grid = tensor::DType::Fp32;  // a format that holds every value of an Exact node
+  /// The number of terms of a sum or matrix product, also when it is seen through views, casts and
+  /// additions; 1 for other nodes. A kernel may continue such a sum: it may start with the bias.
+  double terms = 1;
 };
 
 /// Errors are tracked only in the mode Truth.

@@ -55,7 +55,7 @@ Sources Run::sources() {
 }
 
 Workers Run::workers_for(int64_t elements) const {
-  return {elements < kWorthThreads ? 1 : threads_, options_.allow_tf32};
+  return {elements < kWorthThreads ? 1 : threads_, options_.allow_tf32, options_.serial};
 }
 
 void Run::keep(NodeId node) {

@@ -234,11 +234,13 @@ class Product {
   template <class T, class Use>
   void blocks(const Plane<T>& left, const Plane<T>& right,
               void (*gemm)(int64_t, const T*, const T*, T*), int64_t panel, int64_t column,
-              Use use) const {
+              int64_t split, Use use) const {
     constexpr int64_t kColumns = kGemmColumns<T>;
     alignas(64) T sums[kRows * kColumns] = {};
-    gemm(k_, left.data.data() + panel * k_ * kRows, right.data.data() + column * k_ * kColumns,
-         sums);
+    const T* a = left.data.data() + panel * k_ * kRows;
+    const T* b = right.data.data() + column * k_ * kColumns;
+    gemm(k_ - split, a + split * kRows, b + split * kColumns, sums);
+    if (split > 0) gemm(split, a, b, sums);
     use(sums);
   }
 
@@ -258,7 +260,7 @@ class Product {
     constexpr int64_t kWidth = kGemmColumns<double>;
     for (int64_t column = 0; column < column_panels(job, kWidth); ++column) {
       for (int64_t panel = first; panel < last; ++panel) {
-        blocks(job.left.value, job.right.value, chunk_loops().gemm_double, panel, column,
+        blocks(job.left.value, job.right.value, chunk_loops().gemm_double, panel, column, 0,
                [&](const double* sums) {
                  each(job, panel, column, kWidth, [&](size_t at, int64_t k, size_t, size_t) {
                    out_.t[at] = stored_value(s_.mode, node_.dtype, sums[k]);
@@ -281,7 +283,10 @@ class Product {
   }
 
   void declare(const Job& job, int64_t panel, int64_t column) {
-    blocks(job.left.narrow, job.right.narrow, chunk_loops().gemm_float, panel, column,
+    // Two chains, one after the other: another order of the same sum.
+    const int64_t first =
+        workers_.serial > 0 ? first_term(static_cast<int>(k_), workers_.serial) : 0;
+    blocks(job.left.narrow, job.right.narrow, chunk_loops().gemm_float, panel, column, first,
            [&](const float* sums) {
              each(job, panel, column, kGemmColumns<float>,
                   [&](size_t at, int64_t k, size_t, size_t) {
@@ -297,7 +302,7 @@ class Product {
     for (const auto& [one, other] : pairs) {
       const double* left = one->scale.data() + panel * kRows;
       const double* right = other->scale.data() + column * kColumns;
-      blocks(*one, *other, chunk_loops().gemm_float, panel, column, [&](const float* sums) {
+      blocks(*one, *other, chunk_loops().gemm_float, panel, column, 0, [&](const float* sums) {
         for (int64_t k = 0; k < kRows * kColumns; ++k)
           out[k] += left[k / kColumns] * right[k % kColumns] * static_cast<double>(sums[k]);
       });

@@ -20,6 +20,10 @@ void sums(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, d
   };
   if (spec.tracks.a) add(a_of(x), a_of(z), out.a);
   if (spec.tracks.h) add(h_of(x), h_of(z), out.h);
+  if (!spec.tracks.a || spec.joins_x + spec.joins_z == 0) return;
+  for (int k = 0; k < count; ++k)
+    out.a[k] +=
+        joined_error(x.lanes->t[k], z.lanes->t[k], spec.joins_x, spec.joins_z, spec.rounding.unit);
 }
 
 void products(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,

@@ -22,7 +22,10 @@ struct PointSpec {
   OpErrors errors;
   Mode mode = Mode::Truth;
   bool same = false;  // both operands are the same value
-  int node = 0;       // index for `findings`
+  /// Additions: the rounding of an operand that a kernel adds to the other one's sum early, in
+  /// units of its magnitude.
+  double joins_x = 0, joins_z = 0;
+  int node = 0;  // index for `findings`
   NodeRange range;
   Findings* findings = nullptr;
 };

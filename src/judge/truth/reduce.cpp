@@ -29,10 +29,14 @@ class Reduction {
     const NodeId in = node_.inputs[0];
     layout_ = reduce_layout(node_, s.facts[static_cast<size_t>(in)].shape);
     program_ = make_program(s, in, layout_.order, false);
-    folding_ = {node_.op, node_.dtype, program_.tracks, s.mode, s.overflow != nullptr};
+    folding_ = {node_.op, node_.dtype,           program_.tracks,
+                s.mode,   s.overflow != nullptr, workers.serial};
     rounding_ = without_limits(rounding_of(node_.dtype, s.flush));
     range_ = s.range_of(node);
     id_ = node;
+    if (layout_.reduced > 1)
+      terms_before_ =
+          s.facts[static_cast<size_t>(node)].terms / static_cast<double>(layout_.reduced);
     for (int w = 0; w < workers.threads; ++w) evaluators_.emplace_back(program_);
   }
 
@@ -165,6 +169,7 @@ class Reduction {
   Rounding rounding_;
   NodeRange range_;
   NodeId id_ = -1;
+  double terms_before_ = 1;  // of each term, which may be a sum itself
   std::vector<TruthRunner> evaluators_;
   int64_t width_ = 1, blocks_ = 1;
 };
@@ -197,8 +202,8 @@ void Reduction::round_result(const Accumulators& state, size_t at, size_t s) {
 
 void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
   if (s_.mode != Mode::Truth) return round_result(state, at, s);
-  TrackedValue y =
-      sum_errors(rounding_, state.count, {state.t[s], state.size[s], state.a[s], state.h[s]});
+  TrackedValue y = sum_errors(rounding_, static_cast<double>(state.count) * terms_before_,
+                              {state.t[s], state.size[s], state.a[s], state.h[s]});
   // In the first run the finite part of an infinite sum is not known.
   const double size = state.size[s], net = folding_.nets ? state.net[s] : y.t;
   const bool open = !folding_.nets && !std::isfinite(y.t);

@@ -9,7 +9,12 @@ namespace kw::truth {
 struct Workers {
   int threads = 1;
   bool tf32 = false;
+  int serial = 0;  // ports::TruthOptions::serial
 };
+
+/// The term with which a chain of `count` terms begins in one of the orders of
+/// ports::TruthOptions::serial, which count from 1.
+inline int first_term(int count, int serial) { return count * ((serial - 1) % 8) / 8; }
 
 /// How a reduction reads its input: [outer kept, reduced, inner kept].
 struct ReduceLayout {

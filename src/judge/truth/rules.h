@@ -145,6 +145,11 @@ KW_HD double sum_error(bool cancels, double ex, double ez) {
   return cancels & (ex < infinity()) ? 0 : ex + ez;
 }
 
+/// What joining a sum adds: each operand's magnitude is rounded once per term of the other.
+KW_HD double joined_error(double x, double z, double joins_x, double joins_z, double unit) {
+  return unit * (joins_x * finite_magnitude(x) + joins_z * finite_magnitude(z));
+}
+
 KW_HD double product_error(double x, double z, double ex, double ez, double second) {
   const double mx = fabs(x), mz = fabs(z);
   // Infinity times a possible zero may be NaN.

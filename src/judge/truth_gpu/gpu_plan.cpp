@@ -371,15 +371,14 @@ class GpuPlanner {
   }
 
   std::string fold_text(const truth::Sources& s, NodeId node, const truth::TruthProgram& program,
-                        int64_t count) const {
+                        double count) const {
     const Node& n = graph_[node];
     const truth::NodeFacts& facts = s.facts[static_cast<size_t>(node)];
-    return fmt::format(
-        "  const FoldSpec fold = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};\n",
-        s.mode == truth::Mode::Truth, program.tracks.a, program.tracks.h, facts.tracks.a,
-        facts.tracks.h, n.op == Op::Min ? -1 : 1, number_text(static_cast<double>(count)),
-        number_text(ports::chain_units(static_cast<double>(count))), format_text(s.mode, n.dtype),
-        rounding_text(truth::rounding_of(n.dtype, options_.flush)));
+    return fmt::format("  const FoldSpec fold = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};\n",
+                       s.mode == truth::Mode::Truth, program.tracks.a, program.tracks.h,
+                       facts.tracks.a, facts.tracks.h, n.op == Op::Min ? -1 : 1, number_text(count),
+                       number_text(ports::chain_units(count)), format_text(s.mode, n.dtype),
+                       rounding_text(truth::rounding_of(n.dtype, options_.flush)));
   }
 
   // How threads share the elements of one result: `lanes` neighbouring threads in each of `parts`
@@ -406,7 +405,8 @@ class GpuPlanner {
     if (program.tracks.integer) return input_error("no device code for reductions of integers");
     if (layout.reduced == 0) return input_error("no device code for empty tensors");
     const Sharing sharing = share(layout);
-    const std::string fold = fold_text(s, node, program, layout.reduced);
+    const double terms = layout.reduced > 1 ? s.facts[static_cast<size_t>(node)].terms : 1;
+    const std::string fold = fold_text(s, node, program, terms);
     KernelText element;
     const ElementText x = KW_TRY(element_of(s, n.inputs[0], layout.order, &element));
     const std::string state =

@@ -17,6 +17,7 @@ struct Spec {
   Format settles;
   Rounding r;
   OpErrors own;
+  double joins_x, joins_z;
 };
 
 KW_HD double reach(const TrackedValue& x) { return reach(x.a, x.h); }
@@ -105,7 +106,9 @@ KW_HD TrackedValue unary(const TrackedValue& x, const Spec& s) {
 
 KW_HD TrackedValue add(const TrackedValue& x, const TrackedValue& z, double sign, const Spec& s) {
   const bool cancels = s.same && sign < 0;
-  return {exact_add(x.t, sign * z.t), sum_error(cancels, x.a, z.a), sum_error(cancels, x.h, z.h)};
+  const double joined = joined_error(x.t, z.t, s.joins_x, s.joins_z, s.r.unit);
+  return {exact_add(x.t, sign * z.t), sum_error(cancels, x.a, z.a) + (s.a ? joined : 0),
+          sum_error(cancels, x.h, z.h)};
 }
 
 KW_HD TrackedValue mul(const TrackedValue& x, const TrackedValue& z, const Spec& s) {

@@ -152,11 +152,11 @@ std::string float_rule(Op op) {
 
 std::string spec_text(const truth::PointSpec& spec) {
   const truth::OpErrors& e = spec.errors;
-  return fmt::format("{{{}, {}, {}, {}, {}, {}, {{{}, {}, {}, {}}}}}",
+  return fmt::format("{{{}, {}, {}, {}, {}, {}, {{{}, {}, {}, {}}}, {}, {}}}",
                      spec.mode == truth::Mode::Truth, spec.tracks.a, spec.tracks.h, spec.same,
                      format_text(spec.mode, spec.to), rounding_text(spec.rounding),
                      number_text(e.relative), number_text(e.argument), number_text(e.absolute),
-                     number_text(e.floor));
+                     number_text(e.floor), number_text(spec.joins_x), number_text(spec.joins_z));
 }
 
 class ElementWriter {

@@ -15,10 +15,11 @@ struct BoundConstants {
   double unit = 0x1p-24;   // of fp32
   double path_factor = 4;  // B = path_factor * a + h + jump + u_out * |t| + eta
   double sum_root = 2,
-         sum_plus = 8;      // error of a sum of n: (sum_root * sqrt(n) + sum_plus) * unit * sum |x|
-  double sum_chain = 4096;  // terms that one thread may add in sequence, all rounding the same way
-  double half_sum = 4;      // h of a sum: half_sum * sqrt(sum h^2)
+         sum_plus = 8;  // error of a sum of n: (sum_root * sqrt(n) + sum_plus) * unit * sum |x|
+  double sum_chain = 65536;  // terms that one thread may add in sequence, all rounding the same way
+  double half_sum = 4;       // h of a sum: half_sum * sqrt(sum h^2)
   double max_z = 1, rms_z = 0.5;  // limits for a pass
+  double plain_factor = 32;       // limit of rms z, relative to plain fp32 evaluations
   double max_share = 0.01;        // of elements that may depend on a jump or an overflow
 };
 const BoundConstants& bound_constants();

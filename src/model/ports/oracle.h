@@ -59,6 +59,9 @@ struct Truth {
   tensor::Large<uint8_t> may_overflow;  // bits of MayBe; empty when all zero
   std::vector<OtherValue> others;       // sorted by index
   bool exact = false;                   // only exact ops were used: equal bits are required
+  /// The rms of z that plain fp32 evaluations have on these inputs (docs/error-bound.md, "Long
+  /// sums"); 0: not known.
+  double plain_z = 0;
   std::optional<Scores> scores;
 };
 
@@ -67,6 +70,7 @@ struct TruthOptions {
   bool allow_tf32 = false;
   uint64_t max_bytes = uint64_t{64} << 30;  // memory limit for all data held at once
   bool flush = false;                       // kernels may flush fp32 subnormals to zero
+  int serial = 0;  // op_by_op: every sum is one chain, in an order that the number chooses
 };
 
 class Oracle {

@@ -1,0 +1,192 @@
+// How often the judge refuses an honest module. Each module is judged again and again, every time
+// with fresh secrets and another assignment of its tunables. Results are appended to a file, one
+// line each, so that a stopped study continues. The alternative, the ordinary tests with fixed
+// seeds, cannot show a refusal that one draw in a thousand causes.
+//
+//   honest_study RESULTS.jsonl [--times 20] [--designs 1] [--only TEXT] [--budget 1] [--shard 0/2]
+//   honest_study RESULTS.jsonl --table
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <map>
+#include <random>
+#include <set>
+
+#include "core/json.h"
+#include "core/text.h"
+#include "harness.h"
+#include "machine/devices.h"
+#include "modules.h"
+#include "os/files.h"
+#include "truth/interpreter.h"
+
+namespace kw::honest {
+namespace {
+
+struct Settings {
+  std::string results, only;
+  int times = 20;
+  size_t designs = 1, shard = 0, shards = 1;
+  double budget = 1;
+  bool table = false;
+};
+
+struct Tools {
+  std::unique_ptr<ports::Compiler> compiler;
+  std::unique_ptr<ports::Device> device;
+  truth::Interpreter oracle;
+};
+
+using Seen = std::set<std::pair<std::string, int>>;
+
+/// One judgement. An Error is a failure of ours.
+Result<Json> judge(const HonestModule& module, int time, const Settings& settings, Tools& tools) {
+  verification::VerifyRequest request;
+  request.module_path = "module.cu";
+  request.reference_path = module.task->source_path;
+  request.budget_seconds = settings.budget;
+  std::mt19937_64 random(std::hash<std::string>{}(module.name) + static_cast<uint64_t>(time));
+  if (time > 0) request.tunes = module.tunes[random() % module.tunes.size()];
+  verification::VerifyTools with;
+  with.compiler = tools.compiler.get();
+  with.virtual_gpu = tools.device.get();
+  with.oracle = &tools.oracle;
+  const auto report = KW_TRY(verification::verify_module(module.text, *module.task, request, with));
+  Json line = Json::object();
+  line.set("module", module.name);
+  line.set("source", module.source);
+  line.set("time", time);
+  line.set("verdict", record::verdict_name(report.gate.verdict));
+  Json tunes = Json::object();
+  for (const auto& [name, value] : request.tunes) tunes.set(name, value);
+  line.set("tunes", std::move(tunes));
+  line.set("cells", static_cast<int64_t>(report.gate.cells.size()));
+  if (!report.ok()) {
+    Json whole = to_json(report);
+    line.set("refused", whole["verdict"]);
+    for (const char* key : {"detail", "error", "reason", "again", "finding", "worst", "summary"})
+      if (whole.contains(key)) line.set(key, whole[key]);
+  }
+  return line;
+}
+
+Result<std::vector<Json>> read_results(const std::string& path) {
+  std::vector<Json> lines;
+  if (!os::exists(path)) return lines;
+  const std::string text = KW_TRY(os::read_file(path));
+  for (const std::string& line : split(text, '\n')) {
+    auto parsed = Json::parse(line);
+    if (parsed) lines.push_back(std::move(parsed).value());  // the last one may be cut off
+  }
+  return lines;
+}
+
+Result<int> run(const Settings& settings) {
+  Seen seen;
+  const std::vector<Json> before = KW_TRY(read_results(settings.results));
+  for (const Json& line : before)
+    seen.insert({line["module"].as_string(), static_cast<int>(line["time"].as_int())});
+  Tools tools;
+  tools.compiler = KW_TRY(machine::open_compiler(os::env("KW_TEST_COMPILER")));
+  tools.device = KW_TRY(machine::open_device({"vgpu", "", 0, {}}));
+  const auto modules = KW_TRY(honest_modules(settings.designs, settings.only));
+  std::FILE* out = std::fopen(settings.results.c_str(), "a");
+  if (out == nullptr) return input_error("cannot write {}", settings.results);
+  int refused = 0, judged = 0;
+  for (int time = 0; time < settings.times; ++time) {
+    for (size_t i = settings.shard; i < modules.size(); i += settings.shards) {
+      if (seen.count({modules[i].name, time}) != 0) continue;
+      const auto line = judge(modules[i], time, settings, tools);
+      if (!line) {
+        fmt::print("ERROR {}: {}\n", modules[i].name, line.error().message);
+        continue;
+      }
+      ++judged;
+      if (line->contains("refused")) {
+        ++refused;
+        fmt::print("REFUSED {}\n", line->dump());
+      }
+      fmt::print(out, "{}\n", line->dump());
+      std::fflush(out);
+      std::fflush(stdout);
+    }
+    fmt::print("time {}: {} of {} refused so far\n", time, refused, judged);
+  }
+  std::fclose(out);
+  return refused == 0 ? 0 : 1;
+}
+
+struct Row {
+  std::set<std::string> modules, refused_modules;
+  int64_t judgements = 0, cells = 0, refused = 0;
+};
+
+std::string kind_of(const Json& line) {
+  const std::string& name = line["module"].as_string();
+  if (line["source"].as_string() == "by hand") return "kernels written by hand";
+  return "generated for " + name.substr(0, name.find('/', name.find('/') + 1));
+}
+
+Result<int> print_table(const Settings& settings) {
+  const std::vector<Json> lines = KW_TRY(read_results(settings.results));
+  std::map<std::string, Row> rows;
+  for (const Json& line : lines) {
+    for (const std::string& kind : {kind_of(line), std::string("~all")}) {
+      Row& row = rows[kind];
+      row.modules.insert(line["module"].as_string());
+      ++row.judgements;
+      row.cells += line["cells"].as_int();
+      if (line.contains("refused")) {
+        ++row.refused;
+        row.refused_modules.insert(line["module"].as_string());
+      }
+    }
+  }
+  fmt::print("| modules | number | judgements | cells | refused |\n|---|---|---|---|---|\n");
+  for (const auto& [kind, row] : rows)
+    fmt::print("| {} | {} | {} | {} | {} |\n", kind == "~all" ? "all" : kind, row.modules.size(),
+               row.judgements, row.cells, row.refused);
+  return 0;
+}
+
+Result<Settings> settings_of(int argc, char** argv) {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+    if (word == "--table") {
+      settings.table = true;
+      continue;
+    }
+    if (word.rfind("--", 0) != 0) {
+      settings.results = word;
+      continue;
+    }
+    ++i;
+    if (word == "--times") settings.times = std::atoi(value.c_str());
+    if (word == "--designs") settings.designs = static_cast<size_t>(std::atoi(value.c_str()));
+    if (word == "--only") settings.only = value;
+    if (word == "--budget") settings.budget = std::atof(value.c_str());
+    if (word == "--shard" &&
+        std::sscanf(value.c_str(), "%zu/%zu", &settings.shard, &settings.shards) != 2)
+      return input_error("--shard needs a number and a count, such as 0/2");
+  }
+  if (settings.results.empty() || settings.shards == 0)
+    return input_error("usage: honest_study RESULTS.jsonl [--times N] [--designs N] [--only TEXT]");
+  return settings;
+}
+
+}  // namespace
+
+int main_of(int argc, char** argv) {
+  const auto settings = settings_of(argc, argv);
+  auto code = !settings         ? Result<int>(settings.error())
+              : settings->table ? print_table(*settings)
+                                : run(*settings);
+  if (code) return *code;
+  fmt::print(stderr, "{}\n", code.error().message);
+  return 2;
+}
+
+}  // namespace kw::honest
+
+int main(int argc, char** argv) { return kw::honest::main_of(argc, argv); }
