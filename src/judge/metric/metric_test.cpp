@@ -89,6 +89,18 @@ TEST_P(Element, IsJudged) {
   EXPECT_EQ(result.reason.empty(), row.pass);
 }
 
+TEST(Metric, ErrorsFarBeyondPlainFp32AreALowerPrecision) {
+  const std::vector<double> want(100, 1.0), got(100, 1.001);
+  Truth truth = truth_of(DType::Fp32, want, 0.01F);  // z is about 1/40
+  EXPECT_TRUE(compare(truth, floats(DType::Fp32, got), {}).pass);
+  truth.plain_z = 0.002;
+  EXPECT_TRUE(compare(truth, floats(DType::Fp32, got), {}).pass) << "12 times";
+  truth.plain_z = 0.0005;
+  const Comparison result = compare(truth, floats(DType::Fp32, got), {});
+  EXPECT_FALSE(result.pass) << "50 times";
+  EXPECT_NE(result.reason.find("plain fp32"), std::string::npos) << result.reason;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Metric, Element,
     testing::Values(

@@ -134,7 +134,10 @@ class Reduction {
     Accumulators state(static_cast<int>(width));
     start(folding_, state);
     const int64_t batch = blocks_ == 1 ? std::max<int64_t>(1, kChunk / width) : 1;
-    for (int64_t r = first; r < last; r += batch) {
+    const auto steps = static_cast<int>((last - first + batch - 1) / batch);
+    const int turned = workers_.serial > 0 ? first_term(steps, workers_.serial) : 0;
+    for (int step = 0; step < steps; ++step) {
+      const int64_t r = first + (step + turned) % steps * batch;
       const int64_t rows = std::min(batch, last - r);
       const int64_t at = (o * layout_.reduced + r) * layout_.inner + begin;
       fold_rows(folding_, evaluator(worker).at(at, static_cast<int>(rows * width)),

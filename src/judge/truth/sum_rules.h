@@ -54,7 +54,7 @@ KW_HD TrackedValue product_result(const Summed& s, double count, double root, do
                                   bool flush, bool unknown, const Rounding& r) {
   const double m = fabs(s.t);
   // Usually one thread adds all products of an element; equal products round the same way.
-  const double tree = tree_units(root, s.size), chain = count / (2 * kPathFactor) * m;
+  const double tree = tree_units(root, s.size), chain = count / kPathFactor * m;
   // Products below the normal range have an absolute rounding error each.
   const double below = s.size > 0 ? r.tiny * (flush ? count : root) : 0;
   TrackedValue y = {s.t, s.a + r.unit * larger(tree, chain) + below, kHalfSum * sqrt(s.squares)};

@@ -51,7 +51,7 @@ Json to_json(const BoundConstants& constants) { return record_json(constants); }
 
 double chain_units(double n) {
   const BoundConstants& c = bound_constants();
-  return std::min(n, c.sum_chain) / (2 * c.path_factor);
+  return std::min(n, c.sum_chain) / c.path_factor;
 }
 
 double unit_roundoff(DType type) {
