@@ -1,7 +1,7 @@
 # make           build the program
 # make demo      build, then write and verify a kernel on the virtual GPU
 # make test      build everything and run all tests that this machine can run, except long ones
-# make test-all  the same with long tests, then `make test` on a minimal Debian with only its own packages (tools/bare-check; needs root)
+# make test-all  make test and long tests, then `make test` on a minimal Debian with only its own packages (tools/bare-check; needs root)
 # make asan      the same tests under AddressSanitizer and UBSan
 # make bench     run the benchmarks (they print numbers and check nothing)
 # make wheel     build the Python package with library and workers, as a wheel in BUILD/dist

@@ -53,9 +53,10 @@ for one in pages:
     if not one.exists():
         problems.append(f"{one.relative_to(root)} is missing")
     else:
-        found = PATH.findall(one.read_text())
-        if len(found) < 2:
-            problems.append(f"{one.relative_to(root)} names fewer than two files to read")
+        if one != page and len(re.findall(r"^\d\. `src/", one.read_text(), re.M)) != 2:
+            problems.append(f"{one.relative_to(root)} does not name two files to read first")
+        problems += [f"{one.relative_to(root)} does not name the module {path.name}" for path in sorted(one.parent.iterdir())
+                     if path.is_dir() and one != page and f"`{path.name}`" not in one.read_text()]
         problems += problems_of(one)
 print("\n".join(problems) or f"{len(pages)} pages are true")
 sys.exit(1 if problems else 0)

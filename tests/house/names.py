@@ -57,17 +57,20 @@ def definitions(path):
 modules = (src / "CMakeLists.txt").read_text()
 apart = set(re.findall(r"\b(\w+\.cpp)\b", " ".join(re.findall(r"(?:APART|SIMD) ([^)]*)\)", modules))))
 failed = 0
-for module in sorted(path for path in src.glob("*/*") if path.is_dir()):
-    for tests in (False, True):
-        places, meanings = collections.defaultdict(set), collections.defaultdict(set)
-        for path in sorted(module.glob("*.cpp")):
-            if path.name.endswith("_test.cpp") == tests and path.name not in apart:
-                for name, meaning in definitions(path):
-                    places[name].add(path.name)
-                    meanings[name].add(meaning)
-        for name, files in sorted(places.items()):
-            if len(meanings[name]) > 1:
-                failed += 1
-                print(f"{module.name}: {name} is in the anonymous namespaces of {', '.join(sorted(files))}")
+groups = [(path.name, sorted(path.glob("*.cpp")), False) for path in sorted(src.glob("*/*")) if path.is_dir()]
+groups += [(name, paths, True) for name, paths, _ in groups if not (src / "generate" / name).is_dir()]
+# One namespace for code generation, and one program for its tests.
+groups.append(("generate", sorted(src.glob("generate/*/*.cpp")), True))
+for group, paths, tests in groups:
+    places, meanings = collections.defaultdict(set), collections.defaultdict(set)
+    for path in paths:
+        if path.name.endswith("_test.cpp") == tests and path.name not in apart:
+            for name, meaning in definitions(path):
+                places[name].add(path.name)
+                meanings[name].add(meaning)
+    for name, files in sorted(places.items()):
+        if len(meanings[name]) > 1:
+            failed += 1
+            print(f"{group}: {name} is in the anonymous namespaces of {', '.join(sorted(files))}")
 print(f"{failed} names are defined twice in a module")
 sys.exit(failed > 0)

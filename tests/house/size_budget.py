@@ -1,9 +1,13 @@
-"""Headers stay within 250 lines, sources within 600; exceptions are named with a reason in tests/size_budget.txt."""
+"""Headers stay within 250 lines, sources within 600; exceptions are named with a reason in tests/size_budget.txt.
+
+Sources above 150 lines open with a short essay: problem, choice, alternative, cost.
+"""
 import pathlib
 import sys
 
 root = pathlib.Path(sys.argv[1])
 LIMITS = {".h": 250, ".cpp": 600}
+ESSAY = 150
 
 excused = {}
 for line in (root / "tests/size_budget.txt").read_text().splitlines():
@@ -18,7 +22,10 @@ for folder in ("src", "apps", "device"):
         name = str(path.relative_to(root))
         if limit is None or name.endswith("_test.cpp"):
             continue
-        lines = len(path.read_text().splitlines())
+        text = path.read_text()
+        lines = len(text.splitlines())
+        if path.suffix == ".cpp" and lines > ESSAY and not text.startswith("//"):
+            problems.append(f"{name}: {lines} lines, and no essay at its beginning")
         if lines <= limit:
             continue
         seen.add(name)

@@ -15,6 +15,7 @@
 
 #include "binding/inputs.h"
 #include "clib/shared_context.h"
+#include "core/contains.h"
 #include "core/json_writer.h"
 #include "cuda/launch.h"
 #include "cuda/run_program.h"
@@ -40,9 +41,7 @@ Json describe(const Buffer& buffer) {
   return v("present", buffer.present).take();
 }
 
-bool is_empty(const Buffer& buffer) {
-  return std::find(buffer.shape.begin(), buffer.shape.end(), 0) != buffer.shape.end();
-}
+bool is_empty(const Buffer& buffer) { return contains(buffer.shape, 0); }
 
 /// Empty outputs need no launch. Outputs computed from empty inputs were never judged, so they are
 /// refused.

@@ -14,6 +14,7 @@
 #include "arch/arch.h"
 #include "binding/load.h"
 #include "clib/shared_context.h"
+#include "core/contains.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "core/text.h"
@@ -95,8 +96,7 @@ Status Kernel::infer_strides(const Json& request, binding::BindingRequest& names
     if (decl == nullptr || decl->strides.size() != strides.size()) continue;
     for (size_t i = 0; i < strides.size(); ++i) {
       const kernel::ExprNode& root = decl->strides[i].root();
-      const bool free = root.op == kernel::ExprOp::Name &&
-                        std::find(dims.begin(), dims.end(), root.name) != dims.end();
+      const bool free = root.op == kernel::ExprOp::Name && contains(dims, root.name);
       if (free) names.dims.emplace(root.name, strides[i]);
     }
   }

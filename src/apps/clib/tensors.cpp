@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::clib {
@@ -76,7 +77,7 @@ Status check_strides(const Buffer& buffer, const kw_tensor& given) {
   const std::vector<int64_t> has =
       given.strides == nullptr ? dense_strides(shape)
                                : std::vector<int64_t>(given.strides, given.strides + given.ndim);
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return Done{};
+  if (contains(shape, 0)) return Done{};
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] <= 1 || has[i] == wanted[i]) continue;
     if (!buffer.strides.empty())

@@ -139,7 +139,7 @@ Result<timing::CompareReport> compare(const Args& args, Io& io) {
 Result<int> bench_command(const Args& args, Io& io) {
   const timing::BenchRequest request = KW_TRY(bench_request(args, args.positionals.front()));
   if (request.verify.reference_path.empty())
-    return input_error("bench needs --reference REF: a Python file or a task folder");
+    return input_error("missing required option --reference REF: a Python file or a task folder");
   return finish(KW_TRY(bench(args, io, request)), io);
 }
 

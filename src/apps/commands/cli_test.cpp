@@ -15,14 +15,14 @@ Args parsed(const char* command, const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEST(Values, DimsFromBothOptions) {
+TEST(CommandValues, DimsFromBothOptions) {
   const auto request = binding_options(
       parsed("run", {"a", "--dims", R"({"B": 4, "D": 5})", "--dim", "E=6", "--dim", "B=4"}));
   ASSERT_TRUE(request) << request.error().message;
   EXPECT_EQ(request->dims, (std::map<std::string, int64_t>{{"B", 4}, {"D", 5}, {"E", 6}}));
 }
 
-TEST(Values, RefusesWhatIsNoNumber) {
+TEST(CommandValues, RefusesWhatIsNoNumber) {
   const std::vector<std::pair<std::vector<std::string>, const char*>> cases = {
       {{"a", "--dim", "B"}, "--dim needs NAME=VALUE"},
       {{"a", "--dim", "=4"}, "--dim needs NAME=VALUE"},

@@ -5,6 +5,7 @@
 
 #include "commands/command.h"
 #include "commands/values.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "os/files.h"
 #include "verification/lint_tasks.h"
@@ -28,7 +29,7 @@ std::string row_text(const lint::Report& result, const report::Style& style) {
   std::vector<std::string> rules;
   std::string why;
   for (const lint::Finding& finding : result.findings) {
-    if (std::ranges::find(rules, finding.rule) == rules.end()) rules.push_back(finding.rule);
+    if (!contains(rules, finding.rule)) rules.push_back(finding.rule);
     const std::string line = finding.message.substr(0, finding.message.find('\n'));
     why += fmt::format("    {}: {}\n", finding.rule, printable(line));
   }

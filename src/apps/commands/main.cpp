@@ -60,7 +60,7 @@ Result<int> gpu_canary(const Args&, Io&) {
 /// kernels is discarded.
 Result<int> gpu_profiled_call(const Args& args, Io&) {
   const auto& files = args.positionals;
-  if (files.size() != 2) return input_error("a call is named by two files");
+  if (files.size() != 2) return input_error("a profiled call is given by two files");
   gpu::OutputCapture capture;
   KW_TRY(gpu::profiled_call(files[0], files[1]));
   return kOk;

@@ -35,7 +35,7 @@ Result<std::string> reference_path(const Args& args, std::string& function) {
   if (!args.one("--reference").empty() && !args.one("--ref").empty())
     return input_error("--reference and --ref are the same option; give one of them");
   if (path.empty())
-    return input_error("optimize needs --reference REF: a Python file or a task folder");
+    return input_error("missing required option --reference REF: a Python file or a task folder");
   KW_TRY(reference::split_name(path, function));
   if (!os::exists(path)) return input_error("there is no reference " + path);
   return absolute_path(path);

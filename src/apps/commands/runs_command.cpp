@@ -6,6 +6,7 @@
 #include "commands/command.h"
 #include "commands/inspect_text.h"
 #include "commands/values.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "store/find.h"
 #include "store/run.h"
@@ -77,7 +78,7 @@ Result<std::vector<store::RunRow>> chosen_runs(const Args& args) {
   std::vector<store::RunRow> runs = KW_TRY(store::list_runs(root_option(args)));
   const std::string status = args.one("--status");
   constexpr std::array kStates = {"passed", "failed", "interrupted", "running", "damaged"};
-  if (!status.empty() && std::find(kStates.begin(), kStates.end(), status) == kStates.end()) {
+  if (!status.empty() && !contains(kStates, status)) {
     return input_error(
         "--status: '{}' is not one of passed, failed, interrupted, running, damaged{}", status,
         did_you_mean(status, {kStates.begin(), kStates.end()}));

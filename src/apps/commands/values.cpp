@@ -1,8 +1,7 @@
 #include "commands/values.h"
 
-#include <algorithm>
-
 #include "binding/load.h"
+#include "core/contains.h"
 #include "core/json.h"
 #include "core/text.h"
 #include "kernel/bind.h"
@@ -109,7 +108,7 @@ Status check_given_again(const Args& args) {
   for (const options::Use& use : args.command->options)
     if (use.row->replay.anew) may.emplace_back(use.row->name);
   for (const std::string& name : said) {
-    if (name != "--resume" && std::ranges::find(may, name) == may.end())
+    if (name != "--resume" && !contains(may, name))
       return input_error(
           "{} cannot be changed when a run continues; with --resume you can give: {}", name,
           join(may, ", "));

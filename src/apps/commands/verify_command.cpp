@@ -17,7 +17,7 @@ Result<verification::VerifyRequest> verify_request(const Args& args) {
   const binding::BindingRequest bindings = KW_TRY(binding_options(args));
   verification::VerifyRequest request = verify_options(args, bindings);
   if (request.reference_path.empty())
-    return input_error("verify needs --reference REF: a Python file or a task folder");
+    return input_error("missing required option --reference REF: a Python file or a task folder");
   request.dims = bindings.dims;
   request.family = args.one("--family");
   if (!request.family.empty()) KW_TRY(verification::check_family(request.family));

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::mcp {
@@ -124,7 +125,7 @@ std::variant<HttpRequest, HttpRefusal> read_head(std::string_view head) {
         !is_field_text(lines[i].substr(colon)))
       return HttpRefusal{400, "not a header"};
     const std::string name = lower_case(lines[i].substr(0, colon));
-    const bool once = std::find(kOnce.begin(), kOnce.end(), name) != kOnce.end();
+    const bool once = contains(kOnce, name);
     if (once && request.header(name) != nullptr) return HttpRefusal{400, name + " is given twice"};
     request.headers.emplace_back(name, trim(lines[i].substr(colon + 1)));
   }

@@ -57,7 +57,7 @@ std::optional<HttpRefusal> not_welcome(const HttpRequest& request, const std::st
 
 std::optional<HttpRefusal> not_understood(const HttpRequest& request) {
   const std::string* type = request.header("content-type");
-  if (type == nullptr || type->rfind("application/json", 0) != 0)
+  if (type == nullptr || !type->starts_with("application/json"))
     return HttpRefusal{415, "Content-Type must be application/json"};
   if (!accepts(request, "application/json") || !accepts(request, "text/event-stream"))
     return HttpRefusal{406, "Accept must name application/json and text/event-stream"};

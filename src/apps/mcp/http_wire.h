@@ -22,7 +22,7 @@ class HttpWire {
   HttpWire(const HttpWire&) = delete;
   HttpWire& operator=(const HttpWire&) = delete;
 
-  /// The next request without its body; empty when the client is gone or silent for too long.
+  /// The next request without its body; empty when the client disconnected or is silent too long.
   std::optional<std::variant<HttpRequest, HttpRefusal>> head();
   /// False when it did not arrive.
   bool body(HttpRequest& request, size_t length);

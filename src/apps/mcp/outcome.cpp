@@ -1,7 +1,6 @@
 #include "mcp/outcome.h"
 
-#include <algorithm>
-
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::mcp {
@@ -21,14 +20,11 @@ Json without(const Json& value, const std::string& above, const std::vector<std:
   if (!value.is_object()) return value;
   Json kept = Json::object();
   for (const auto& [name, member] : value.members()) {
-    const auto listed = [&](const std::string& one) {
-      return std::find(names.begin(), names.end(), one) != names.end();
-    };
-    const bool bulky =
-        ((member.is_array() || member.is_object()) && listed(name)) || listed(above + "/" + name);
+    const bool bulky = ((member.is_array() || member.is_object()) && contains(names, name)) ||
+                       contains(names, above + "/" + name);
     if (!bulky) {
       kept.set(name, without(member, name, names, found));
-    } else if (std::find(found.begin(), found.end(), name) == found.end()) {
+    } else if (!contains(found, name)) {
       found.push_back(name);
     }
   }

@@ -8,10 +8,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <optional>
 #include <span>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::mcp {
@@ -101,7 +101,7 @@ std::optional<RpcError> check_gaps(const Prompt& prompt, const Json& arguments) 
           fmt::format("argument '{}' must be a text of at most {} bytes", gap.name, kMostGap));
   }
   for (const auto& [name, unused] : arguments.members()) {
-    if (std::find(names.begin(), names.end(), name) == names.end())
+    if (!contains(names, name))
       return bad_prompt(fmt::format("there is no argument '{}'{}", name.substr(0, 80),
                                     did_you_mean(name, names)));
   }

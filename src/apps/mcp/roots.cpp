@@ -60,7 +60,7 @@ Result<std::string> Roots::file(const std::string& path, uint64_t limit) const {
   if (::stat(resolved.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
     return input_error("{}: not a file", path);
   if (static_cast<uint64_t>(status.st_size) > limit)
-    return input_error("{}: {}, more than the {} that are read", path,
+    return input_error("{}: {}; at most {} are read", path,
                        human_bytes(static_cast<uint64_t>(status.st_size)), human_bytes(limit));
   return resolved;
 }

@@ -91,7 +91,7 @@ class Conversation {
   }
 
  private:
-  /// False when the user interrupts or the client is gone.
+  /// False when the user interrupts or the client has disconnected.
   bool wait() {
     for (;;) {
       if (os::interrupted()) return false;

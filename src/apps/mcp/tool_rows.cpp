@@ -13,7 +13,7 @@ ToolArgument argument_of(const std::string& command, std::string name) {
   const bool required = name.ends_with("!");
   if (required) name.pop_back();
   const options::Command* found = options::find_command(command);
-  KW_CHECK(found != nullptr, "a tool stands on a command that does not exist");
+  KW_CHECK(found != nullptr, "a tool names a command that does not exist");
   for (const options::Use& use : found->options) {
     const options::Option& row = *use.row;
     const options::Agent& agent = row.agent;

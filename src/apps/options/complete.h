@@ -9,7 +9,7 @@
 
 namespace kw::options {
 
-/// What may stand at the end of a command line.
+/// What may be at the end of a command line.
 struct Completion {
   enum class From : uint8_t { Words, Files, Folders };
   From from = From::Words;

@@ -7,9 +7,8 @@
 // twice is an error.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "core/check.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "options/args.h"
 
@@ -101,7 +100,7 @@ class Reader {
     const std::string& word = words_[at_];
     const std::vector<std::string> known = option_names(command_);
     const std::string name = word.substr(0, word.find('='));
-    if (std::find(known.begin(), known.end(), name) != known.end()) return "";
+    if (contains(known, name)) return "";
     ++at_;
     return word;
   }

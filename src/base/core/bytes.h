@@ -35,7 +35,7 @@ static_assert(std::endian::native == std::endian::little);
 template <class T>
 inline constexpr bool is_number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-/// What stands in the bytes for a number of type T. Enums and flags take one byte, if not wide.
+/// How a number of type T is stored. Enums and flags take one byte, if not wide.
 template <class Format, class T>
 using Stored = std::conditional_t<
     std::is_floating_point_v<T>, T,

@@ -1,5 +1,6 @@
 // A record lists its members once, in a function template beside it. Every form of the record
-// follows from that list: JSON (json_writer.h, json_reader.h) and bytes (bytes.h).
+// follows from that list: JSON (json_writer.h, json_reader.h), bytes (bytes.h) and TOML that people
+// write (toml_reader.h).
 //
 //   void fields(auto& v, Attempt& a) {
 //     v("stage", a.stage)("attempt", a.number);

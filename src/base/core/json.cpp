@@ -1,3 +1,8 @@
+// The library's types would reach every header that mentions JSON, and its header is slow to
+// compile. So values are ours, and only this source sees the library, which parses and prints. Each
+// text is copied once from or to the library's values. Alternatives: the library's types everywhere
+// (slow builds, exceptions in all modules), or a parser of our own (more code to trust). The cost
+// is the copy; members are found by a linear search, which suits objects of a few dozen members.
 #include "core/json.h"
 
 #include <nlohmann/json.hpp>

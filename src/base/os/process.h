@@ -95,7 +95,7 @@ class Child {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The child's side of the channel: fd 3. child_receive() returns Closed when the parent is gone.
+/// The child's side of the channel: fd 3. child_receive() returns Closed when the parent has ended.
 ChannelState child_send(std::string_view frame);
 ChannelState child_receive(std::string* frame, std::vector<int>* fds = nullptr);
 

@@ -8,7 +8,7 @@ void finalize(Kernel& kernel, const TargetContext& context) {
   if (context.alone) return;
   for (Tune& tune : kernel.tunes) {
     // All kernels share the tunable STREAM.
-    const bool kept = tune.name == "STREAM" || tune.name.rfind("VEC", 0) == 0;
+    const bool kept = tune.name == "STREAM" || tune.name.starts_with("VEC");
     if (kept && tune.values.size() > 1) {
       const bool off = tune.values.back() == 1 || tune.name == "STREAM";
       tune.values = off ? std::vector<int64_t>{tune.values.front(), tune.values.back()}
@@ -29,7 +29,7 @@ void finalize(Kernel& kernel, const TargetContext& context) {
   std::erase_if(kernel.methods, [&](const Method& method) {
     return method.when.empty() && method.id == "compute.ilp_unroll_register_tile" &&
            std::ranges::any_of(kernel.tunes, [](const Tune& tune) {
-             return tune.name.rfind("UNROLL", 0) == 0 && tune.values == std::vector<int64_t>{1};
+             return tune.name.starts_with("UNROLL") && tune.values == std::vector<int64_t>{1};
            });
   });
 }

@@ -29,11 +29,11 @@ struct Whole {
   }
 };
 
-Dim dim(const char* name, int64_t value) { return graph::Dim::symbol(name, value); }
+Dim row_dim(const char* name, int64_t value) { return graph::Dim::symbol(name, value); }
 
 TEST(RowLoop, JoinsWhatLiesSideBySide) {
   graph::Builder b;
-  const NodeId x = b.input("x", DType::Fp32, {dim("A", 2), dim("B", 3), dim("C", 4)});
+  const NodeId x = b.input("x", DType::Fp32, {row_dim("A", 2), row_dim("B", 3), row_dim("C", 4)});
   const NodeId y = *b.scan(Op::CumSum, x, 2);
   const Whole whole(std::move(b), y);
   const RowLoop loop(whole.region, whole.graph[x].shape, 2, {x}, {});
@@ -45,7 +45,7 @@ TEST(RowLoop, JoinsWhatLiesSideBySide) {
 
 TEST(RowLoop, KeepsPartsApartAroundTheAxis) {
   graph::Builder b;
-  const NodeId x = b.input("x", DType::Fp32, {dim("A", 2), dim("B", 3), dim("C", 4)});
+  const NodeId x = b.input("x", DType::Fp32, {row_dim("A", 2), row_dim("B", 3), row_dim("C", 4)});
   const NodeId y = *b.scan(Op::CumSum, x, 1);
   const Whole whole(std::move(b), y);
   const RowLoop loop(whole.region, whole.graph[x].shape, 1, {x}, {});
@@ -58,7 +58,7 @@ TEST(RowLoop, KeepsPartsApartAroundTheAxis) {
 
 TEST(ReducedLoop, TellsKeptFromReduced) {
   graph::Builder b;
-  const NodeId x = b.input("x", DType::Fp32, {dim("N", 2), dim("C", 3), dim("H", 4)});
+  const NodeId x = b.input("x", DType::Fp32, {row_dim("N", 2), row_dim("C", 3), row_dim("H", 4)});
   const NodeId y = *b.reduce(Op::Sum, x, {0}, true);
   const Whole whole(std::move(b), y);
   const ReducedLoop loop(whole.region, whole.graph[x].shape, {0}, {x});
@@ -69,7 +69,7 @@ TEST(ReducedLoop, TellsKeptFromReduced) {
 
 TEST(StoresFollow, OnlyElementByElement) {
   graph::Builder b;
-  const NodeId x = b.input("x", DType::Fp32, {dim("B", 3), dim("B", 3)});
+  const NodeId x = b.input("x", DType::Fp32, {row_dim("B", 3), row_dim("B", 3)});
   const NodeId scan = *b.scan(Op::CumSum, x, 1);
   const NodeId doubled =
       *b.binary(Op::Add, graph::Operand::tensor(scan), graph::Operand::tensor(x));
@@ -107,8 +107,8 @@ TEST(Joining, PlainStatesAreValues) {
 
 TEST(Products, SeeHowOperandsLie) {
   graph::Builder b;
-  const NodeId x = b.input("x", DType::Fp16, {dim("M", 8), dim("K", 8)});
-  const NodeId w = b.input("w", DType::Fp16, {dim("N", 8), dim("K", 8)});
+  const NodeId x = b.input("x", DType::Fp16, {row_dim("M", 8), row_dim("K", 8)});
+  const NodeId w = b.input("w", DType::Fp16, {row_dim("N", 8), row_dim("K", 8)});
   const NodeId y = *b.matmul(x, *b.permute(w, {1, 0}));
   const Whole whole(std::move(b), y);
   const auto product = product_of(whole.region, true);
@@ -122,7 +122,7 @@ TEST(Products, SeeHowOperandsLie) {
 // Columns are images. Pixels are separate dims for reading windows, but not for storing results.
 TEST(Products, TakeColumnsOfWindowsApart) {
   graph::Builder b;
-  const NodeId x = b.input("x", DType::Fp32, {dim("N", 4), 3, 9, 9});
+  const NodeId x = b.input("x", DType::Fp32, {row_dim("N", 4), 3, 9, 9});
   const NodeId w = b.input("w", DType::Fp32, {8, 3, 3, 3});
   const NodeId y = *graph::conv(b, x, w, std::nullopt, {{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1});
   const Whole whole(std::move(b), y);
@@ -140,7 +140,7 @@ TEST(Products, TakeColumnsOfWindowsApart) {
 
 TEST(Selections, CountResultsPerRow) {
   graph::Builder b;
-  const NodeId x = b.input("x", DType::Fp64, {dim("B", 3), dim("D", 9)});
+  const NodeId x = b.input("x", DType::Fp64, {row_dim("B", 3), row_dim("D", 9)});
   Node sort;
   sort.op = Op::SortValues;
   sort.inputs = {x};
@@ -159,7 +159,7 @@ TEST(Selections, CountResultsPerRow) {
 
 TEST(TopOne, IsAReduction) {
   graph::Builder b;
-  const NodeId x = b.input("x", DType::Fp32, {dim("B", 3), dim("D", 9)});
+  const NodeId x = b.input("x", DType::Fp32, {row_dim("B", 3), row_dim("D", 9)});
   Node top;
   top.op = Op::TopKIndices;
   top.inputs = {x};
@@ -174,7 +174,7 @@ TEST(TopOne, IsAReduction) {
 
 TEST(TurnScan, DropsBothFlips) {
   graph::Builder b;
-  const NodeId x = b.input("x", DType::Fp32, {dim("B", 3), dim("D", 9)});
+  const NodeId x = b.input("x", DType::Fp32, {row_dim("B", 3), row_dim("D", 9)});
   const auto flip = [&](NodeId of) {
     Node node;
     node.op = Op::Flip;

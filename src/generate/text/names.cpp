@@ -46,7 +46,7 @@ bool is_identifier(const std::string& name) {
 
 bool is_free(const std::string& name, const std::set<std::string>& taken) {
   return taken.count(name) == 0 && !contains(kWords, name) && kernel::reserved_name(name).empty() &&
-         !kernel::is_cpp_word(name) && name.rfind("__", 0) != 0;
+         !kernel::is_cpp_word(name) && !name.starts_with("__");
 }
 
 }  // namespace

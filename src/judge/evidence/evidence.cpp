@@ -104,7 +104,7 @@ class Gathering {
     const timing::Cost cost = timing::cost_of(ask);
     const bool one_to_one = counted.size() == out_.launches.size();
     if (!one_to_one)
-      note("the smaller shape launches other kernels: its counts stand for the first launch");
+      note("the smaller shape launches other kernels: its counts are used for the first launch");
     for (size_t i = 0; i < out_.launches.size(); ++i) {
       LaunchEvidence& launch = out_.launches[i];
       launch.us = cost.launches[i].us;

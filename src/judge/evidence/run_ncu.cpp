@@ -9,11 +9,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "catalog/metric.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "gpu/profiled_call.h"
 #include "os/files.h"
@@ -260,7 +260,7 @@ std::vector<std::string> metrics_to_ask(const std::set<std::string>& available) 
   for (const catalog::Metric& metric : catalog::metrics()) {
     for (const std::string& column : metric.ncu) {
       if (available.count(column.substr(0, column.find('.'))) == 0) continue;
-      if (std::ranges::find(ask, column) == ask.end()) ask.push_back(column);
+      if (!contains(ask, column)) ask.push_back(column);
       if (metric.combine == catalog::Metric::Combine::First) break;
     }
   }

@@ -11,6 +11,7 @@
 #include "binding/load.h"
 #include "binding/probe.h"
 #include "catalog/catalog.h"
+#include "core/contains.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "kernel/methods.h"
@@ -87,7 +88,7 @@ class CodeReader {
     for (const ports::CompiledKernel& kernel : compiled.kernels) {
       if (kernel.entry == function.name) name = kernel.expression;
     }
-    if (std::ranges::find(all_, name) == all_.end()) all_.push_back(name);
+    if (!contains(all_, name)) all_.push_back(name);
     const bool wanted = request_.function.empty() ||
                         name.find(request_.function) != std::string::npos ||
                         function.name.find(request_.function) != std::string::npos;
@@ -153,9 +154,7 @@ Status add_other(const kernel::Module& module, const SassRequest& request,
   if (request.against != nullptr) {
     // Only dims and tunables that the other module has are used.
     const std::vector<std::string> known = other->dims();
-    std::erase_if(ask.bindings.dims, [&](const auto& dim) {
-      return std::ranges::find(known, dim.first) == known.end();
-    });
+    std::erase_if(ask.bindings.dims, [&](const auto& dim) { return !contains(known, dim.first); });
     std::erase_if(ask.bindings.tunes,
                   [&](const auto& tune) { return other->find_tune(tune.first) == nullptr; });
     ask.function.clear();

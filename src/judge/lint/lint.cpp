@@ -50,18 +50,19 @@ constexpr Rule kRules[] = {
     {{"idle-work", "no product is taken of zeros nearly throughout"}, idle_work},
     {{"constant-init", "the file does not leave weights at one number"}, constant_init},
     // Last: it reports only what was not found with ordinary inputs.
-    {{"hidden-op", "no op does nothing because of how the file fills its tensors"}, hidden_ops},
+    {{"hidden-op", "every op has an effect with the tensors that the file makes"}, hidden_ops},
 };
 
 constexpr RuleInfo kScaleRules[] = {
-    {"trivial-reduction", "no op goes over an extent of 1 at the benchmark shape"},
+    {"trivial-reduction", "no op works along an extent of 1 at the benchmark shape"},
     {"below-tolerance", "outputs at the benchmark shape are larger than usual tolerances"},
-    {"sampled-answer", "a part of the inputs does not give the answer"},
+    {"sampled-answer", "a part of the inputs does not determine the outputs"},
     {"few-rows", "PyTorch has more than a few rows to give to its blocks"},
 };
 constexpr RuleInfo kKillRule{"kill-rate", "kernels that must not ship are stopped"};
 constexpr RuleInfo kStateRule{"kept-state", "the reference keeps nothing between calls"};
-constexpr RuleInfo kLaunchRule{"launch-bound", "the benchmark shape is more than a launch"};
+constexpr RuleInfo kLaunchRule{"launch-bound",
+                               "the benchmark shape takes longer than an empty launch"};
 
 /// The time limit of one task.
 class Deadline {

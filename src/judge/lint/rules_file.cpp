@@ -124,7 +124,7 @@ Status unchanged(LintContext& context, const LintCase& own, Findings* out) {
     if (size == 0 || !(gap <= kSameAsInput * size)) continue;
     const graph::Node& end = own.graph[ops[i].end];
     report("hidden-op", Severity::Warning, end.origin,
-           fmt::format("'{}' gives its input up to {:.1g} of its size", end.origin, gap / size),
+           fmt::format("'{}' returns its input, up to {:.1g} of its size", end.origin, gap / size),
            own, out);
     out->back().line = end.line;
   }

@@ -156,8 +156,8 @@ Status axis_variation(LintContext&, const LintCase& at, Findings* out) {
           });
       if (varies) continue;
       report("axis-variation", Severity::Warning, name_of(at, i),
-             fmt::format("'{}' is the same all along dim {}: one slice of it would do", truth.name,
-                         axis),
+             fmt::format("'{}' is the same all along dim {}: one slice of it determines the others",
+                         truth.name, axis),
              at, out);
     }
   }

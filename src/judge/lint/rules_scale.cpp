@@ -104,7 +104,7 @@ void report_trivial(const std::vector<std::set<Trivial>>& by_shape, const LintCa
     if (!std::ranges::all_of(by_shape, [&](const auto& ops) { return ops.count(one) > 0; }))
       continue;
     report("trivial-reduction", Severity::Warning, one.name,
-           fmt::format("'{}' goes over an extent of 1: it computes nothing", one.name), at, out);
+           fmt::format("'{}' works along an extent of 1: it computes nothing", one.name), at, out);
     out->back().line = one.line;
   }
 }
@@ -171,8 +171,8 @@ void sampled_answers(const graph::Graph& whole, const LintCase& at, Findings* ou
     const double gap = std::sqrt(gaps / squares);
     if (!(gap > 0 && gap < kConcentrated && gap * scale < kRelative)) continue;
     report("sampled-answer", Severity::Warning, one.name,
-           fmt::format("two draws of the inputs give '{}' alike up to {:.1g} of its size: a kernel "
-                       "that reads a part of them passes a comparison that allows {:g}",
+           fmt::format("two draws of the inputs give the same '{}' up to {:.1g} of its size: a "
+                       "kernel that reads a part of them passes a comparison that allows {:g}",
                        one.name, gap * scale, kRelative),
            at, out);
   }

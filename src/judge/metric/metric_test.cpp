@@ -212,9 +212,9 @@ struct IndexRow {
   bool nan_first = false;
 };
 
-class Index : public testing::TestWithParam<IndexRow> {};
+class IndexOutput : public testing::TestWithParam<IndexRow> {};
 
-TEST_P(Index, IsJudgedByItsScore) {
+TEST_P(IndexOutput, IsJudgedByItsScore) {
   const IndexRow& row = GetParam();
   Truth truth = scored(row.scores, row.extent, row.many, row.rank);
   truth.scores->first_of_ties = row.first_of_ties;
@@ -227,7 +227,7 @@ TEST_P(Index, IsJudgedByItsScore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Metric, Index,
+    Metric, IndexOutput,
     testing::Values(
         IndexRow{"Best", {1, 5, 3}, 3, 1, Rank::Best, {1}, true},
         IndexRow{"SecondLine", {1, 5, 3, 9, 5, 3}, 3, 1, Rank::Best, {1, 0}, true},

@@ -1,6 +1,7 @@
 // Finds flags from opcodes. PTX is read line by line: compilers write one instruction per line.
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "profile/sources.h"
 
@@ -107,9 +108,7 @@ class PtxFlags {
   void raise(const char* flag) {
     if (!raised(flag)) raised_.emplace_back(flag);
   }
-  bool raised(std::string_view flag) const {
-    return std::find(raised_.begin(), raised_.end(), flag) != raised_.end();
-  }
+  bool raised(std::string_view flag) const { return contains(raised_, flag); }
 
   std::vector<std::string> raised_;
 };

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/contains.h"
 #include "core/hash.h"
 #include "core/json_writer.h"
 #include "core/text.h"
@@ -20,10 +21,6 @@ namespace kw::profile {
 namespace {
 
 using catalog::Method;
-
-bool listed(const std::vector<std::string>& ids, const std::string& id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
 
 std::string feature_list(const std::vector<arch::Feature>& features) {
   std::vector<std::string> names;
@@ -61,7 +58,7 @@ class Planner {
   void judge(Judged& judged) {
     const Method& method = *judged.method;
     look_at_trigger(judged);
-    if (listed(input_.applied, method.id))
+    if (contains(input_.applied, method.id))
       return set_status(judged, MethodStatus::AlreadyApplied, "the kernel has it already");
     if (const auto missing = arch::lacking(input_.target, method.features); !missing.empty())
       return set_status(judged, MethodStatus::ArchIncompatible,
@@ -105,12 +102,12 @@ class Planner {
     }
     for (const std::string& id : input_.applied) {
       const auto other = std::ranges::find(methods_, id, &Method::id);
-      if (listed(method.conflicts, id)) {
+      if (contains(method.conflicts, id)) {
         set_status(judged, MethodStatus::Conflict,
                    fmt::format("the kernel has {}, which excludes it", id));
         return true;
       }
-      if (other != methods_.end() && listed(other->supersedes, method.id)) {
+      if (other != methods_.end() && contains(other->supersedes, method.id)) {
         set_status(judged, MethodStatus::Superseded,
                    fmt::format("the kernel has {}, which includes it", id));
         return true;
@@ -183,7 +180,7 @@ class Planner {
   std::vector<std::string> missing_needs(const Method& method) const {
     std::vector<std::string> missing;
     for (const std::string& id : method.needs) {
-      if (!listed(input_.applied, id) && !is_chosen(id)) missing.push_back(id);
+      if (!contains(input_.applied, id) && !is_chosen(id)) missing.push_back(id);
     }
     return missing;
   }
@@ -197,8 +194,8 @@ class Planner {
   const Method* opponent(const Method& method) const {
     for (const Judged* one : plan_.chosen) {
       const Method& other = *one->method;
-      if (listed(method.conflicts, other.id) || listed(method.supersedes, other.id) ||
-          listed(other.supersedes, method.id))
+      if (contains(method.conflicts, other.id) || contains(method.supersedes, other.id) ||
+          contains(other.supersedes, method.id))
         return &other;
     }
     return nullptr;
@@ -208,7 +205,7 @@ class Planner {
     if (judged.status == MethodStatus::Chosen) return;
     const Method& method = *judged.method;
     if (const Method* other = opponent(method)) {
-      const bool same = !listed(method.conflicts, other->id);
+      const bool same = !contains(method.conflicts, other->id);
       set_status(
           judged, same ? MethodStatus::Superseded : MethodStatus::Conflict,
           fmt::format("{} was chosen, which {} it", other->id, same ? "includes" : "excludes"));

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "catalog/metric.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "profile/csv.h"
 #include "profile/ncu_stalls.h"
@@ -49,7 +50,7 @@ class LaunchReader {
     for (const Metric& metric : catalog::metrics()) KW_TRY(read_metric(metric, values));
     KW_TRY(read_stalls(launch, values));
     for (const std::string& note : notes_) {
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+      if (!contains(notes, note)) notes.push_back(note);
     }
     return values;
   }
@@ -165,7 +166,7 @@ Result<std::vector<const NcuLaunch*>> launches_of(const NcuTable& table, const s
   std::vector<std::string> all, fitting;
   std::vector<const NcuLaunch*> found;
   const auto once = [](std::vector<std::string>& names, const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!contains(names, name)) names.push_back(name);
   };
   for (const NcuLaunch& launch : table.launches) {
     once(all, launch.kernel);
@@ -235,7 +236,7 @@ Result<MetricSet> import_ncu(std::string_view text, const std::string& kernel,
     }
   }
   if (metrics.all().empty())
-    return input_error("{}: no metric of '{}' is a known one", log, metrics.kernel);
+    return input_error("{}: no metric of '{}' is known", log, metrics.kernel);
   if (all_zero(metrics))
     return environment_error("{}: every counter of '{}' is zero, so the profiler read nothing", log,
                              metrics.kernel);

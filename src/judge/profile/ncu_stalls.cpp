@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "catalog/metric.h"
+#include "core/contains.h"
 
 namespace kw::profile {
 namespace {
@@ -43,11 +44,11 @@ std::string reason_in(const StallForm (&forms)[N], std::string_view column) {
 
 bool StallReader::accepts(std::string_view column) const {
   return !reason_in(kPerIssue, column).empty() || !reason_in(kSamples, column).empty() ||
-         std::ranges::find(kLatencies, column) != kLatencies.end();
+         contains(kLatencies, column);
 }
 
 void StallReader::add(std::string_view column, double value) {
-  if (std::ranges::find(kLatencies, column) != kLatencies.end()) {
+  if (contains(kLatencies, column)) {
     latency_ = std::max(latency_, value);
   } else if (const std::string reason = reason_in(kPerIssue, column); !reason.empty()) {
     per_issue_.reasons[reason] = value;

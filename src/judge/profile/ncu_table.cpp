@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "profile/csv.h"
 
@@ -76,7 +77,7 @@ class TableReader {
       NcuLaunch launch{std::string(cell(rows_[r], id_)), std::string(cell(rows_[r], kernel_)), {}};
       if (launch.kernel.empty()) continue;
       for (size_t c = 0; c < header_.size(); ++c) {
-        if (std::ranges::find(kLaunchColumns, header_[c]) != std::end(kLaunchColumns)) continue;
+        if (contains(kLaunchColumns, header_[c])) continue;
         launch.cells.push_back(
             {header_[c], std::string(cell(units, c)), std::string(cell(rows_[r], c))});
       }

@@ -251,7 +251,7 @@ INSTANTIATE_TEST_SUITE_P(
                                  {"launch__registers_per_thread", "register/thread", {"32"}}}),
                 "every counter of 'k' is zero", Blame::Environment},
         Refusal{"no_known_metric", raw_page({"k"}, {{"x.sum", "", {"1"}}}, kOlder),
-                "no metric of 'k' is a known one", Blame::Input},
+                "no metric of 'k' is known", Blame::Input},
         Refusal{"open_quote", one_kernel("5") + "\"1", "a quote is never closed", Blame::Input},
         Refusal{"two_locales",
                 raw_page({"k", "k"}, {{kDram, "%", {"93,5", "93.5"}}, {kSm, "%", {"1", "1"}}}),

@@ -40,7 +40,7 @@ bool holds(SassKind kind, int here, int without) {
   return false;
 }
 
-/// Finds loops that are gone or that do several iterations at once.
+/// Finds loops that disappeared or that do several iterations at once.
 SassCheckResult look_at_loops(SassCheckResult seen, const Functions& kernel,
                               const Functions* without) {
   if (without == nullptr) {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "catalog/metric.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "graph/builder.h"
 #include "graph/compose_norm.h"
@@ -43,7 +43,7 @@ record::LaunchCounters counted() {
   return c;
 }
 
-TEST(Counters, BecomeMetrics) {
+TEST(ProfileCounters, BecomeMetrics) {
   const MetricSet m = metrics_of_counters(counted());
   EXPECT_DOUBLE_EQ(number_of(m, "load_sectors_per_request"), 4);
   EXPECT_DOUBLE_EQ(number_of(m, "load_efficiency_pct"), 100);
@@ -61,7 +61,7 @@ TEST(Counters, BecomeMetrics) {
   EXPECT_EQ(m.kernel, "k");
 }
 
-TEST(Counters, OfAnEmptyLaunchLeaveSharesUnknown) {
+TEST(ProfileCounters, OfAnEmptyLaunchLeaveSharesUnknown) {
   const MetricSet m = metrics_of_counters({});
   for (const char* id : {"load_efficiency_pct", "lane_efficiency_pct", "special_pct"})
     EXPECT_FALSE(m.knows(id)) << id;
@@ -69,7 +69,7 @@ TEST(Counters, OfAnEmptyLaunchLeaveSharesUnknown) {
 }
 
 // The catalog names counters of the virtual GPU. Each must exist.
-TEST(Counters, TheCatalogueSpeaksOfCountersThatExist) {
+TEST(ProfileCounters, TheCatalogueSpeaksOfCountersThatExist) {
   record::LaunchCounters counters;
   counters.total.warp_instructions.fill(1);
   const Json total = to_json(counters)["total"];
@@ -165,7 +165,7 @@ TEST_P(PtxLines, RaiseTheirFlagAlone) {
   EXPECT_FALSE(m.all().empty());
   const std::vector<std::string> want = split(GetParam().flag, ' ');
   for (const auto& [id, known] : m.all()) {
-    const bool expected = std::find(want.begin(), want.end(), id) != want.end();
+    const bool expected = contains(want, id);
     EXPECT_EQ(known.value > 0, expected) << id;
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "catalog/metric.h"
+#include "core/contains.h"
 
 namespace kw::profile {
 namespace {
@@ -51,8 +52,7 @@ class Evaluator {
   Value clause(const Expression& e) {
     const auto value = metrics_.get(e.metric);
     if (!value) {
-      if (std::find(out_.missing.begin(), out_.missing.end(), e.metric) == out_.missing.end())
-        out_.missing.push_back(e.metric);
+      if (!contains(out_.missing, e.metric)) out_.missing.push_back(e.metric);
       return std::nullopt;
     }
     const double strength = clause_strength(e, *value);

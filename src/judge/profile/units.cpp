@@ -1,8 +1,8 @@
 #include "profile/units.h"
 
-#include <algorithm>
 #include <string>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::profile {
@@ -41,7 +41,7 @@ constexpr std::string_view kThings[] = {
 std::optional<double> plain_scale(std::string_view name) {
   const auto thing = [](std::string_view text) {
     if (text.size() > 2 && text.ends_with("s") && !text.ends_with("ss")) text.remove_suffix(1);
-    return std::ranges::find(kThings, text) != std::end(kThings);
+    return contains(kThings, text);
   };
   if (thing(name)) return 1.0;
   const std::string_view rest = name.substr(1);

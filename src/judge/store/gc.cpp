@@ -29,8 +29,8 @@ int64_t created_at(const RunRow& run) {
 Status remove_run(const std::string& root, const std::string& folder) {
   const std::filesystem::path path(folder);
   const std::string trash = root + "/" + kTrash + path.filename().string();
-  // The lock is taken before the move and kept until the folder is gone, so no other process can
-  // use it.
+  // The lock is taken before the move and kept until the folder is deleted, so no other process
+  // can use it.
   const os::FileLock lock = KW_TRY(os::FileLock::take(Layout{folder}.lock()));
   std::error_code code;
   std::filesystem::rename(path, trash, code);

@@ -1,5 +1,5 @@
 // Removes old runs. A run that a process holds is never touched. A run is moved aside before it is
-// deleted, so it is either complete or gone.
+// deleted, so it is either complete or deleted.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ struct GcRequest {
 struct GcItem {
   RunRow run;
   std::string why;      // "41 days old", "over the budget"
-  std::string problem;  // why it could not be removed; "" when it is gone
+  std::string problem;  // why it could not be removed; "" when it was removed
 };
 
 struct GcReport {
   std::vector<GcItem> items;    // oldest first
   int64_t runs = 0, bytes = 0;  // before
   int64_t freed = 0;            // or would be freed
-  /// The number of items that are gone, or would be.
+  /// The number of items that were removed, or would be.
   int64_t removable() const;
 };
 

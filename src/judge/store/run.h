@@ -39,7 +39,7 @@ struct FinalFiles {
 enum class Access : uint8_t { Write, Read };  // Write locks and repairs
 
 /// All methods may be called from several threads. An Error of a writing method comes from the disk
-/// (full, gone). What was stored before stays.
+/// (full, removed). What was stored before stays.
 class Run : public ports::Records {
  public:
   /// Creates a folder with its inputs. Input Error when `where.folder` is not empty.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "os/files.h"
@@ -56,9 +57,8 @@ Result<Manifest> read_manifest(const Layout& at) {
                        version, kFolderVersion);
   }
   auto manifest = read_record<Manifest>(*json);
-  std::erase_if(manifest.input_hashes, [](const auto& row) {
-    return std::ranges::find(kInputNames, row.first) == kInputNames.end();
-  });
+  std::erase_if(manifest.input_hashes,
+                [](const auto& row) { return !contains(kInputNames, row.first); });
   for (const char* name : kInputNames) manifest.input_hashes[name];  // "": no file has this hash
   return manifest;
 }
@@ -68,8 +68,7 @@ bool is_abandoned_creation(const std::string& folder) {
   const auto ours = [](const std::string& name) {
     return name == "lock" || name == "inputs" || is_leftover(name);
   };
-  return std::find(names.begin(), names.end(), "lock") != names.end() &&
-         std::all_of(names.begin(), names.end(), ours);
+  return contains(names, "lock") && std::all_of(names.begin(), names.end(), ours);
 }
 
 bool is_run_folder(const std::string& folder) {

@@ -317,7 +317,7 @@ TEST_F(BenchTest, ABaselineMayBeRightByTheLargestElement) {
   EXPECT_NE(report.rivals[2].wrong.value_or(""), "");
   EXPECT_EQ(std::ranges::count_if(report.notes,
                                   [](const std::string& note) {
-                                    return note.find("by the largest element") != std::string::npos;
+                                    return note.find("to the largest element") != std::string::npos;
                                   }),
             1);
 }

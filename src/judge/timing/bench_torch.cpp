@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/contains.h"
 #include "gate/run_cell.h"
 #include "metric/metric.h"
 #include "ports/bound.h"
@@ -75,10 +76,10 @@ void BenchSession::judge_torch(const BaselineResult& result, TimedEntry& entry) 
     options.precision = task_.precision;
     entry.wrong = metric::compare(truths[i], got, options).reason;
     if (entry.wrong->empty() || !right_by_norm(truths[i], got)) continue;
-    const std::string note = fmt::format("{} is right by the largest element, not by each: {}",
-                                         entry.name, *entry.wrong);
-    if (std::ranges::find(report_.notes, note) == report_.notes.end())
-      report_.notes.push_back(note);
+    const std::string note =
+        fmt::format("{} is right relative to the largest element, not element by element: {}",
+                    entry.name, *entry.wrong);
+    if (!contains(report_.notes, note)) report_.notes.push_back(note);
     entry.wrong = "";
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "inputs/families.h"
 
 namespace kw::timing {
@@ -14,7 +15,7 @@ double bytes_of(const kernel::Program& program, const kernel::Launch& launch, bo
   std::vector<int> seen;
   double bytes = 0;
   for (const kernel::Param& param : launch.params) {
-    if (param.buffer < 0 || std::ranges::find(seen, param.buffer) != seen.end()) continue;
+    if (param.buffer < 0 || contains(seen, param.buffer)) continue;
     seen.push_back(param.buffer);
     const kernel::Buffer& buffer = program.buffers[static_cast<size_t>(param.buffer)];
     if (!writable || buffer.role != kernel::Role::Input) bytes += static_cast<double>(buffer.bytes);

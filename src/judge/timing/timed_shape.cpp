@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/contains.h"
 #include "gate/programs.h"
 #include "gate/run_cell.h"
 #include "graph/cost.h"
@@ -29,9 +30,7 @@ using ports::RunStatus;
 // times.
 constexpr std::array kOrdinary = {"normal", "uniform", "heavy", "spikes", "offset"};
 
-bool is_ordinary(const std::string& family) {
-  return std::find(kOrdinary.begin(), kOrdinary.end(), family) != kOrdinary.end();
-}
+bool is_ordinary(const std::string& family) { return contains(kOrdinary, family); }
 
 /// The dtype that a product may read: below data movement and casts that lose nothing.
 tensor::DType read_by_product(const graph::Graph& graph, graph::NodeId id) {
@@ -58,7 +57,7 @@ std::string product_precision(const task::Task& task, const graph::Graph& graph)
   }
   if (!type || *type == tensor::DType::Fp32) return task.precision.allow_tf32 ? "tf32" : "fp32";
   const std::string name = tensor::dtype_name(*type);
-  return name.rfind("fp8", 0) == 0 ? "fp8" : name;
+  return name.starts_with("fp8") ? "fp8" : name;
 }
 
 record::Verdict crashed(const ports::RunOutcome& outcome, const std::string& repro) {

@@ -190,7 +190,7 @@ void hand_outputs(std::vector<torch_worker::TorchTensor>& outputs, size_t first,
   for (size_t i = first; i < outputs.size(); ++i) {
     torch_worker::TorchTensor& output = outputs[i];
     for (BaselineResult& result : round.baselines) {
-      if (output.name.rfind(result.mode + "/", 0) != 0) continue;
+      if (!output.name.starts_with(result.mode + "/")) continue;
       result.outputs.push_back(
           {output.name.substr(result.mode.size() + 1), std::move(output.tensor)});
       break;

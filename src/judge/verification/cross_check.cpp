@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/contains.h"
 #include "core/hash.h"
 #include "core/json_writer.h"
 #include "core/text.h"
@@ -156,7 +157,7 @@ bool Checker::is_cpu_rounding(const ShapeCase& shape, const std::string& family,
                               const std::vector<torch_worker::Mismatch>& mismatches) const {
   constexpr std::string_view kCancelling[] = {"offset", "sorted", "equal",     "denormal",
                                               "ties",   "mix",    "magnitudes"};
-  if (!on_cpu_ || std::ranges::find(kCancelling, family) == std::end(kCancelling)) return false;
+  if (!on_cpu_ || !contains(kCancelling, family)) return false;
   return std::ranges::all_of(mismatches, [&](const torch_worker::Mismatch& mismatch) {
     return std::ranges::any_of(shape.graph.outputs, [&](const graph::NamedNode& output) {
       const tensor::DType dtype = shape.graph[output.node].dtype;

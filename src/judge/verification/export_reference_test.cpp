@@ -109,7 +109,8 @@ INSTANTIATE_TEST_SUITE_P(
                                "import torch\ndef f(x, out):\n    out.copy_(torch.cumsum(x, 1))\n",
                                {"x:fp32[B,D]", "out:fp32[B,D]"},
                                {{"B", 5}, {"D", 33}},
-                               {"x fp32[B, D]"}},
+                               {"x fp32[B, D]"},
+                               false},
                     ExportCase{"model",
                                "import torch, torch.nn as nn\n"
                                "batch = 16\n"

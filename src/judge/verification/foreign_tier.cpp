@@ -17,6 +17,7 @@
 
 #include "arch/arch.h"
 #include "binding/inputs.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "host_recording/captive_worker.h"
 #include "host_recording/foreign_build.h"
@@ -438,8 +439,7 @@ class Recorder {
         const char* const mode = kModes[static_cast<size_t>(variant - 1)];
         const std::string text =
             fmt::format("in {} it launches something else, which is not certified", mode);
-        if (!same && std::ranges::find(variants_, text) == variants_.end())
-          variants_.push_back(text);
+        if (!same && !contains(variants_, text)) variants_.push_back(text);
       }
     }
   }

@@ -1,7 +1,13 @@
+// A folder of references from elsewhere contains some that we read, some that PyTorch must export,
+// and some that do not work at all. Loading each one is the only certain answer, so screening loads
+// every file and sorts the refusals by their words: those that a user or another machine can repair
+// need review, the others are out of scope. The alternative, a list of known ops, would differ from
+// what the tracer really reads. The cost: a message that changes may change its class (kMendable).
 #include "verification/screen.h"
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "frontend/syntax.h"
@@ -63,7 +69,7 @@ std::vector<std::string> ops_of(const task::Task& task) {
     const bool named =
         !node.origin.empty() && node.origin.find_first_of(" ()[]*/+-,.") == std::string::npos;
     const std::string name = named ? node.origin : graph::op_info(node.op).name;
-    if (node.inputs.empty() || std::ranges::find(names, name) != names.end()) continue;
+    if (node.inputs.empty() || contains(names, name)) continue;
     names.push_back(name);
   }
   return names;

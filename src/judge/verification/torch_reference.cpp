@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "binding/inputs.h"
+#include "core/contains.h"
 #include "frontend/backward.h"
 #include "frontend/trace.h"
 #include "metric/metric.h"
@@ -118,7 +119,7 @@ Result<torch_worker::TorchCall> gradients_call(const task::Task& task, const tas
   size_t next = graph.inputs.size() - std::min(seeded.size(), graph.inputs.size());
   for (size_t i = 0; i < traced.outputs.size(); ++i) {
     const std::string& name = traced.outputs[i].name;
-    if (std::find(seeded.begin(), seeded.end(), name) == seeded.end()) continue;
+    if (!contains(seeded, name)) continue;
     const std::string& gradient = graph.inputs[next++].name;
     call.gradients.upstream.push_back(gradient);
     call.gradients.outputs.push_back(static_cast<int64_t>(i));

@@ -6,11 +6,10 @@
 // for two sets of shapes, at most a quarter of the memory each.
 #include "verification/verify.h"
 
-#include <algorithm>
-
 #include "arch/arch.h"
 #include "binding/inputs.h"
 #include "binding/load.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "inputs/families.h"
 #include "os/entropy.h"
@@ -108,7 +107,7 @@ std::vector<std::string> task_options(const std::vector<std::string>& inputs,
 
 Status check_family(const std::string& name) {
   const std::vector<std::string>& names = inputs::all_families();
-  if (std::find(names.begin(), names.end(), name) != names.end()) return Done{};
+  if (contains(names, name)) return Done{};
   return input_error("there is no input family '{}'{}; families: {}", name,
                      did_you_mean(name, names), join(names, ", "));
 }

@@ -49,9 +49,9 @@ std::vector<std::string> run_words(const std::string& self, const std::string& m
 // The tools start their lines with "=========".
 std::string first_complaint(const std::string& text) {
   for (const std::string_view line : split_lines(text)) {
-    if (line.rfind("=========", 0) != 0) continue;
+    if (!line.starts_with("=========")) continue;
     const std::string_view rest = trim(line.substr(9));
-    if (rest.empty() || rest.rfind("COMPUTE-SANITIZER", 0) == 0) continue;
+    if (rest.empty() || rest.starts_with("COMPUTE-SANITIZER")) continue;
     return std::string(rest);
   }
   return "it found something but did not say what";

@@ -49,19 +49,14 @@ Json sass_json(const Method& method) {
 
 }  // namespace
 
-const char* effect_name(Effect effect) {
-  constexpr const char* kNames[] = {"none", "reassociates", "approximates", "precision"};
-  return kNames[static_cast<size_t>(effect)];
-}
+const char* effect_name(Effect effect) { return kEffectNames[static_cast<size_t>(effect)]; }
 
 const char* expressible_name(Expressible expressible) {
-  constexpr const char* kNames[] = {"module", "foreign", "no"};
-  return kNames[static_cast<size_t>(expressible)];
+  return kExpressibleNames[static_cast<size_t>(expressible)];
 }
 
 const char* sass_check_name(SassCheck::Kind kind) {
-  constexpr const char* kNames[] = {"present", "absent", "more", "fewer", "unrolls"};
-  return kNames[static_cast<size_t>(kind)];
+  return kSassCheckNames[static_cast<size_t>(kind)];
 }
 
 std::optional<std::string> Opcodes::pattern(std::string_view target) const {

@@ -22,6 +22,7 @@ enum class Effect : uint8_t {
   Approximates,  // uses cheaper functions with a larger error
   Precision,     // keeps values in another type
 };
+inline constexpr const char* kEffectNames[] = {"none", "reassociates", "approximates", "precision"};
 const char* effect_name(Effect effect);
 
 /// Where a method can be written.
@@ -30,6 +31,7 @@ enum class Expressible : uint8_t {
   Foreign,  // only in host code: a tensor map, a window, a graph
   No,       // not in a kernel: the engine applies it, or it is not supported
 };
+inline constexpr const char* kExpressibleNames[] = {"module", "foreign", "no"};
 const char* expressible_name(Expressible expressible);
 
 /// One pattern to look for in the machine code of a kernel that claims the method.
@@ -40,6 +42,7 @@ struct SassCheck {
   Kind kind = Kind::Present;
   std::string opcodes;  // an Opcodes::id
 };
+inline constexpr const char* kSassCheckNames[] = {"present", "absent", "more", "fewer", "unrolls"};
 const char* sass_check_name(SassCheck::Kind kind);
 
 struct Method {

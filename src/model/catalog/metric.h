@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fields.h"
 #include "core/json.h"
 
 namespace kw::catalog {
@@ -29,6 +30,16 @@ struct Metric {
   std::vector<std::string> vgpu;    // counters of the virtual GPU that it is computed from
   bool counted = true;              // counted while the kernel runs; false: known from the launch
 };
+
+inline constexpr const char* kUnitNames[] = {"%", "us", "bytes", "count", "ratio", "flag"};
+inline constexpr const char* kBetterNames[] = {"high", "low", "neither"};
+inline constexpr const char* kCombineNames[] = {"first", "max", "sum"};
+/// In the catalog's TOML; the JSON has all but the last two.
+void fields(auto& v, Metric& m) {
+  v("id", m.id, required)("title", m.title, required)("unit", m.unit, kUnitNames, required);
+  v("better", m.better, kBetterNames, required)("ncu", m.ncu)("labels", m.labels)("vgpu", m.vgpu);
+  v("combine", m.combine, kCombineNames, When{false})("counted", m.counted, When{false});
+}
 
 /// All canonical metrics in the order of the file.
 std::span<const Metric> metrics();

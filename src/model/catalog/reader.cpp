@@ -1,257 +1,100 @@
 // The catalog is TOML that people edit. They should see all problems in one run, not one per run.
-// So each typed read of `Row` records a problem and returns a default instead of an Error. A row
-// also records the keys that were read; finish() reports all other keys as unknown, which finds
-// typos. Only text that is not TOML ends a file early. The cost: a bad row still exists in the
-// tables while reading, so the tables are used only when no problem was found.
+// So each read of a member records a problem (core/toml_reader.h) and leaves a default instead of
+// returning an Error. Only text that is not TOML ends a file early. The cost: a bad row still
+// exists in the tables while reading, so the tables are used only when no problem was found.
 #include "catalog/reader.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
 #include "catalog/row_checks.h"
-#include "core/contains.h"
 #include "core/text.h"
-#include "core/toml.h"
+#include "core/toml_reader.h"
 
 namespace kw::catalog {
 namespace {
 
-std::string place_of(const std::string& file, const toml::node& node) {
-  const auto begin = node.source().begin;
-  return fmt::format("{}:{}:{}", file, begin.line, begin.column);
-}
+using Strings = TomlReader::Strings;
 
-/// The names of the values of an enum, up to and including `last`.
-template <typename E>
-std::vector<std::string> names_of(const char* (*name)(E), E last) {
+void read_features(TomlReader& row, Method& method) {
   std::vector<std::string> names;
-  for (int i = 0; i <= static_cast<int>(last); ++i) names.emplace_back(name(static_cast<E>(i)));
-  return names;
-}
-
-/// One table of a file. Each typed read records problems and the key that was read.
-class Row {
- public:
-  Row(const std::string& file, const toml::table& table, std::vector<std::string>& problems)
-      : file_(file), table_(table), problems_(problems) {}
-
-  void problem(const char* key, const std::string& what) const {
-    const toml::node* node = table_.get(key);
-    problems_.push_back(place_of(file_, node != nullptr ? *node : table_) + ": " + what);
-  }
-
-  std::string text(const char* key, bool required = true) {
-    const toml::node* node = get(key, required);
-    if (node == nullptr) return "";
-    const auto value = node->value_exact<std::string>();
-    if (!value || trim(*value).empty()) {
-      problem(key, fmt::format("'{}' must be a text", key));
-      return "";
-    }
-    return std::string(trim(*value));
-  }
-
-  std::vector<std::string> texts(const char* key) {
-    std::vector<std::string> found;
-    const toml::node* node = get(key, false);
-    if (node == nullptr) return found;
-    const toml::array* list = node->as_array();
-    if (list == nullptr) {
-      problem(key, fmt::format("'{}' must be a list of texts", key));
-      return found;
-    }
-    for (const toml::node& item : *list) {
-      const auto value = item.value_exact<std::string>();
-      if (!value || trim(*value).empty())
-        problem(key, fmt::format("'{}' must hold nothing but texts", key));
-      else if (contains(found, *value))
-        problem(key, fmt::format("'{}' says '{}' twice", key, *value));
-      else
-        found.push_back(*value);
-    }
-    return found;
-  }
-
-  std::vector<double> numbers(const char* key, size_t how_many) {
-    std::vector<double> found;
-    const toml::node* node = get(key, true);
-    const toml::array* list = node == nullptr ? nullptr : node->as_array();
-    if (list != nullptr) {
-      for (const toml::node& item : *list) {
-        const auto value = item.value<double>();
-        if (item.is_number() && value && *value > 0 && *value - *value == 0)
-          found.push_back(*value);
-      }
-      if (list->size() != found.size()) found.clear();
-    }
-    if (node != nullptr && found.size() != how_many)
-      problem(key, fmt::format("'{}' must be {} positive numbers", key, how_many));
-    found.resize(how_many, 1.0);
-    return found;
-  }
-
-  int whole(const char* key) {
-    const toml::node* node = get(key, true);
-    if (node == nullptr) return 0;
-    const auto value = node->value_exact<int64_t>();
-    if (value && *value >= 1 && *value <= 1000) return static_cast<int>(*value);
-    problem(key, fmt::format("'{}' must be a whole number from 1 to 1000", key));
-    return 0;
-  }
-
-  bool flag(const char* key, bool fallback) {
-    const toml::node* node = get(key, false);
-    if (node == nullptr) return fallback;
-    const auto value = node->value_exact<bool>();
-    if (!value) problem(key, fmt::format("'{}' must be true or false", key));
-    return value.value_or(fallback);
-  }
-
-  /// The index of a word in a list. When the word is not in the list: 0, and a problem is recorded.
-  size_t word(const char* key, const std::vector<std::string>& words, bool required) {
-    const std::string found = text(key, required);
-    const auto at = std::ranges::find(words, found);
-    if (at != words.end()) return static_cast<size_t>(at - words.begin());
-    if (!found.empty())
-      problem(key, fmt::format("'{}' is not a known {}{}; one of: {}", found, key,
-                               did_you_mean(found, words), join(words, ", ")));
-    return 0;
-  }
-
-  std::optional<Expression> condition(const char* key) {
-    const std::string found = text(key, false);
-    if (found.empty()) return std::nullopt;
-    Result<Expression> parsed = parse_expression(found);
-    if (parsed) return std::move(parsed).value();
-    problem(key, fmt::format("{}: {}", key, parsed.error().message));
-    return std::nullopt;
-  }
-
-  const toml::array* tables(const char* key) {
-    const toml::node* node = get(key, true);
-    const toml::array* list = node == nullptr ? nullptr : node->as_array();
-    if (node != nullptr && list == nullptr) problem(key, fmt::format("'{}' must be a list", key));
-    return list;
-  }
-
-  /// Call it last: reports the keys that were not read.
-  void finish() {
-    const std::vector<std::string> known(asked_.begin(), asked_.end());
-    for (const auto& [key, node] : table_) {
-      const std::string name(key.str());
-      if (asked_.count(name) > 0) continue;
-      problems_.push_back(fmt::format("{}: unknown key '{}'{}; known are: {}",
-                                      place_of(file_, node), name, did_you_mean(name, known),
-                                      join(known, ", ")));
-    }
-  }
-
-  std::string place() const { return place_of(file_, table_); }
-
- private:
-  const toml::node* get(const char* key, bool required) {
-    asked_.insert(key);
-    const toml::node* node = table_.get(key);
-    if (node == nullptr && required) problem(key, fmt::format("'{}' is missing", key));
-    return node;
-  }
-
-  const std::string& file_;
-  const toml::table& table_;
-  std::vector<std::string>& problems_;
-  std::set<std::string> asked_;
-};
-
-Metric read_metric(Row& row) {
-  Metric metric;
-  metric.id = row.text("id");
-  metric.title = row.text("title");
-  metric.unit = static_cast<Unit>(row.word("unit", names_of(unit_name, Unit::Flag), true));
-  metric.better = static_cast<Metric::Better>(row.word("better", {"high", "low", "neither"}, true));
-  metric.combine =
-      static_cast<Metric::Combine>(row.word("combine", {"first", "max", "sum"}, false));
-  metric.ncu = row.texts("ncu");
-  metric.labels = row.texts("labels");
-  metric.vgpu = row.texts("vgpu");
-  metric.counted = row.flag("counted", true);
-  return metric;
-}
-
-Opcodes read_opcodes(Row& row, const std::string& file, std::vector<std::string>& problems) {
-  Opcodes found;
-  found.id = row.text("id");
-  found.title = row.text("title");
-  const toml::array* rows = row.tables("rows");
-  for (size_t i = 0; rows != nullptr && i < rows->size(); ++i) {
-    const toml::table* table = rows->get(i)->as_table();
-    if (table == nullptr) {
-      row.problem("rows", "'rows' holds { targets = [...], pattern = '...' }");
-      continue;
-    }
-    Row one(file, *table, problems);
-    Opcodes::Row read;
-    read.targets = one.texts("targets");
-    read.pattern = one.text("pattern");
-    one.finish();
-    found.rows.push_back(std::move(read));
-  }
-  return found;
-}
-
-void read_features(Row& row, Method& method) {
-  for (const std::string& name : row.texts("features")) {
+  row("features", names);
+  for (const std::string& name : names) {
     if (const auto feature = arch::feature_from_name(name))
       method.features.push_back(*feature);
-    else
+    else if (!name.empty())
       row.problem("features", fmt::format("'{}' is not a feature{}", name,
                                           did_you_mean(name, arch::feature_names())));
   }
 }
 
-void read_sass(Row& row, Method& method) {
-  const std::vector<std::string> words = names_of(sass_check_name, SassCheck::Kind::Unrolls);
-  for (const std::string& text : row.texts("sass")) {
+void read_gain(TomlReader& row, Method& method) {
+  std::vector<double> gain;
+  row("gain", gain);
+  const bool good = gain.size() == 2 && std::ranges::all_of(gain, [](double one) {
+                      return one > 0 && one <= finite.high;
+                    });
+  if (!good) return row.problem("gain", "'gain' must be 2 positive numbers");
+  method.gain_low = gain[0];
+  method.gain_high = gain[1];
+  if (gain[0] > gain[1]) row.problem("gain", "'gain' must be [least, most]");
+}
+
+void read_condition(TomlReader& row, const char* key, std::optional<Expression>& out) {
+  std::string text;
+  row(key, text);
+  if (text.empty()) return;
+  Result<Expression> parsed = parse_expression(text);
+  if (parsed)
+    out = std::move(parsed).value();
+  else
+    row.problem(key, fmt::format("{}: {}", key, parsed.error().message));
+}
+
+void read_sass(TomlReader& row, Method& method) {
+  std::vector<std::string> checks;
+  row("sass", checks);
+  for (const std::string& text : checks) {
     const size_t blank = text.find(' ');
-    const auto at = std::ranges::find(words, text.substr(0, blank));
-    if (at == words.end() || blank == std::string::npos) {
+    const auto at = std::ranges::find(kSassCheckNames, std::string_view(text).substr(0, blank));
+    if (at == std::end(kSassCheckNames) || blank == std::string::npos) {
       row.problem("sass",
                   fmt::format("'{}' is not 'present|absent|more|fewer|unrolls OPCODES'", text));
       continue;
     }
-    method.sass.push_back({static_cast<SassCheck::Kind>(at - words.begin()),
+    method.sass.push_back({static_cast<SassCheck::Kind>(at - std::begin(kSassCheckNames)),
                            std::string(trim(std::string_view(text).substr(blank)))});
   }
 }
 
-Method read_method(Row& row) {
-  Method method;
-  method.id = row.text("id");
-  method.axis = method.id.substr(0, method.id.find('.'));
-  method.title = row.text("title");
-  method.priority = row.whole("priority");
-  read_features(row, method);
-  const std::vector<double> gain = row.numbers("gain", 2);
-  method.gain_low = gain[0];
-  method.gain_high = gain[1];
-  if (method.gain_low > method.gain_high) row.problem("gain", "'gain' must be [least, most]");
-  method.trigger = row.condition("trigger");
-  method.skip = row.condition("skip");
-  method.needs = row.texts("needs");
-  method.conflicts = row.texts("conflicts");
-  method.supersedes = row.texts("supersedes");
-  method.effect =
-      static_cast<Effect>(row.word("effect", names_of(effect_name, Effect::Precision), true));
-  read_sass(row, method);
-  method.sanitizer = row.texts("sanitizer");
-  method.knobs = row.texts("knobs");
-  method.expressible = static_cast<Expressible>(
-      row.word("expressible", names_of(expressible_name, Expressible::No), true));
-  method.experimental = row.flag("experimental", false);
-  method.guidance = row.text("guidance");
-  return method;
+}  // namespace
+
+void fields(TomlReader& v, Opcodes::Row& r) {
+  v("targets", r.targets)("pattern", r.pattern, required);
 }
+
+void fields(TomlReader& v, Opcodes& o) {
+  v("id", o.id, required)("title", o.title, required)("rows", o.rows, required);
+}
+
+void fields(TomlReader& v, Method& m) {
+  v("id", m.id, required)("title", m.title, required);
+  m.axis = m.id.substr(0, m.id.find('.'));
+  v("priority", m.priority, required, Within{1, 1000});
+  read_features(v, m);
+  read_gain(v, m);
+  read_condition(v, "trigger", m.trigger);
+  read_condition(v, "skip", m.skip);
+  v("needs", m.needs)("conflicts", m.conflicts)("supersedes", m.supersedes);
+  v("effect", m.effect, kEffectNames, required);
+  read_sass(v, m);
+  v("sanitizer", m.sanitizer)("knobs", m.knobs);
+  v("expressible", m.expressible, kExpressibleNames, required);
+  v("experimental", m.experimental)("guidance", m.guidance, required);
+}
+
+namespace {
 
 class FileReader {
  public:
@@ -259,47 +102,40 @@ class FileReader {
       : file_(file), tables_(tables), places_(places), problems_(problems) {}
 
   void read() {
-    const toml::parse_result parsed = toml::parse(file_.text, file_.name);
-    if (!parsed) {
-      const auto& error = parsed.error();
-      problems_.push_back(fmt::format("{}:{}:{}: {}", file_.name, error.source().begin.line,
-                                      error.source().begin.column, error.description()));
-      return;
-    }
-    for (const auto& [key, node] : parsed.table()) table(std::string(key.str()), node);
+    const Result<toml::table> root = parse_toml(file_.text, file_.name);
+    if (!root) return problems_.push_back(root.error().message);
+    for (const auto& [key, node] : *root) table(std::string(key.str()), node);
   }
 
  private:
   void table(const std::string& kind, const toml::node& node) {
     const toml::array* rows = node.as_array();
     const bool known = kind == "metric" || kind == "opcodes" || kind == "method";
-    if (!known || rows == nullptr) {
-      problems_.push_back(place_of(file_.name, node) + ": '" + kind +
-                          "' is not one of [[metric]], [[opcodes]], [[method]]");
-      return;
-    }
+    if (!known || rows == nullptr)
+      return problem(node, "'" + kind + "' is not one of [[metric]], [[opcodes]], [[method]]");
     for (const toml::node& item : *rows) {
-      if (const toml::table* found = item.as_table())
-        one(kind, *found);
+      const toml::table* row = item.as_table();
+      if (row == nullptr)
+        problem(item, "'" + kind + "' is written [[" + kind + "]]");
+      else if (kind == "metric")
+        one(*row, tables_.metrics, places_.metrics);
+      else if (kind == "opcodes")
+        one(*row, tables_.opcodes, places_.opcodes);
       else
-        problems_.push_back(place_of(file_.name, item) + ": '" + kind + "' is written [[" + kind +
-                            "]]");
+        one(*row, tables_.methods, places_.methods);
     }
   }
 
-  void one(const std::string& kind, const toml::table& found) {
-    Row row(file_.name, found, problems_);
-    if (kind == "metric") {
-      tables_.metrics.push_back(read_metric(row));
-      places_.metrics.push_back(row.place());
-    } else if (kind == "opcodes") {
-      tables_.opcodes.push_back(read_opcodes(row, file_.name, problems_));
-      places_.opcodes.push_back(row.place());
-    } else {
-      tables_.methods.push_back(read_method(row));
-      places_.methods.push_back(row.place());
-    }
-    row.finish();
+  template <class T>
+  void one(const toml::table& table, std::vector<T>& rows, std::vector<std::string>& places) {
+    TomlReader row(file_.name, table, Strings::NotBlank);
+    fields(row, rows.emplace_back());
+    places.push_back(row.place());
+    for (std::string& problem : row.finish()) problems_.push_back(std::move(problem));
+  }
+
+  void problem(const toml::node& node, const std::string& what) {
+    problems_.push_back(toml_error(file_.name, node, what).message);
   }
 
   const File& file_;

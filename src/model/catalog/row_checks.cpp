@@ -127,7 +127,7 @@ class Checker {
     check_types(place, what, *condition);
     if (what == std::string_view("skip") &&
         to_text(*condition).find(" worst ") != std::string::npos)
-      problem(place, "skip: what rules a method out is true or false, so there is no 'worst'");
+      problem(place, "skip: a condition that excludes a method cannot have a 'worst' value");
   }
 
   // A flag must not be compared, and a number must be compared.
@@ -161,7 +161,7 @@ class Checker {
   void check_relations(const std::string& place, const Method& method) {
     for (const auto* list : {&method.needs, &method.conflicts, &method.supersedes}) {
       check_words(place, "relations", *list, method_ids_);
-      if (std::find(list->begin(), list->end(), method.id) != list->end())
+      if (contains(*list, method.id))
         problem(place, fmt::format("{} is related to itself", method.id));
     }
     for (const std::string& other : method.conflicts) {

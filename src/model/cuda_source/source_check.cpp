@@ -45,7 +45,7 @@ class Checker {
     for (size_t i = 0; i < text_.size(); ++i) {
       const int column = static_cast<int>(i - line_start) + 1;
       if (text_[i] == '\r' && (i + 1 == text_.size() || text_[i + 1] != '\n')) {
-        out_.push_back({line, column, 1, "a carriage return stands alone",
+        out_.push_back({line, column, 1, "a carriage return without a line feed",
                         "end lines with a line feed (or carriage return and line feed)"});
       }
       if (text_[i] == '\\') {

@@ -3,17 +3,13 @@
 #include <algorithm>
 
 #include "core/contains.h"
-#include "core/text.h"
+#include "tensor/npy.h"
 
 namespace kw::kernel {
 
 namespace {
 
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::vector<std::string> pieces;
-  for (const int64_t extent : shape) pieces.push_back(std::to_string(extent));
-  return "[" + join(pieces, ", ") + "]";
-}
+using tensor::shape_text;
 
 Result<std::vector<int64_t>> extents(const TensorDecl& decl, const std::vector<Expr>& exprs,
                                      const Scope& scope, const char* what) {

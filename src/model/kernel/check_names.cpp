@@ -25,10 +25,10 @@ struct KindText {
 };
 
 constexpr std::array<KindText, 10> kKindTexts = {{
-    {kTensor, "a tensor; tensors stand only in args(…)"},
-    {kTensormap, "a tensormap; tensormaps stand only in args(…)"},
+    {kTensor, "a tensor; tensors can be used only in args(…)"},
+    {kTensormap, "a tensormap; tensormaps can be used only in args(…)"},
     {kFloatScalar, "a floating scalar; expressions hold integers only"},
-    {kNumber, "a let with a dtype; such lets stand only in args(…)"},
+    {kNumber, "a let with a dtype; such lets can be used only in args(…)"},
     {kBlocksPerSm, "known only after compiling"},
     {kTune, "a tunable"},
     {kBuiltin, "a property of the device"},

@@ -18,7 +18,7 @@ std::vector<PlanLine> find_plan_lines(std::string_view text, const cuda_source::
     const std::string_view line = lines[static_cast<size_t>(comment.line) - 1];
     if (!comment.alone_before) {
       diagnostics.push_back({comment.line, comment.column, 3,
-                             "a '//!' line must stand alone on its line",
+                             "a '//!' line must be alone on its line",
                              "use '//' or '///' for other comments"});
       continue;
     }

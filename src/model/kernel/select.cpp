@@ -27,14 +27,15 @@ Result<int> choose_group(const Module& module, const Scope& scope) {
 }
 
 Status check_features(const Module& module, const LaunchDecl& launch) {
-  if (launch.pdl) return input_error("line {}: 'pdl' is not yet on this device", launch.line);
+  if (launch.pdl)
+    return input_error("line {}: 'pdl' is not supported on this device yet", launch.line);
   for (const Expr& arg : launch.args) {
     for (const ExprNode& node : arg.nodes) {
       const auto is_map = [&](const TensormapDecl& map) {
         return node.op == ExprOp::Name && map.name == node.name;
       };
       if (std::ranges::none_of(module.tensormaps, is_map)) continue;
-      return input_error("line {}: tensormap '{}' is not yet on this device", launch.line,
+      return input_error("line {}: tensormap '{}' is not supported on this device yet", launch.line,
                          node.name);
     }
   }

@@ -1,4 +1,4 @@
-// PTX allows C expressions over constants wherever a number may stand. The ISA defines them as
+// PTX allows C expressions over constants wherever a number may be written. The ISA defines them as
 // 64-bit arithmetic, signed or unsigned by rules of its own. A precedence-climbing parser evaluates
 // them while reading; no tree is built. Signed overflow is computed in unsigned arithmetic, so that
 // no text causes undefined behaviour. Almost all constants are one literal, so parse_constant()

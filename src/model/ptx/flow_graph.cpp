@@ -1,3 +1,9 @@
+// Which instructions decide whether another one runs, and which loop it is in, follows from
+// dominators: the meeting point of a branch is its immediate dominator in the reversed graph, and
+// an edge to a dominator closes a loop. Single instructions are the nodes; basic blocks would be
+// fewer, but every question here is about instructions. The iterative algorithm of Cooper, Harvey
+// and Kennedy is short, and almost linear for code of compilers. The cost: innermost_loop() looks
+// at all loops again at each call, so callers check is_tangled() first.
 #include "ptx/flow_graph.h"
 
 #include <algorithm>

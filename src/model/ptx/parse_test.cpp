@@ -400,9 +400,9 @@ struct Refusal {
   const char* message;
 };
 
-class Refusals : public testing::TestWithParam<Refusal> {};
+class ParseRefusals : public testing::TestWithParam<Refusal> {};
 
-TEST_P(Refusals, SaysWhy) {
+TEST_P(ParseRefusals, SaysWhy) {
   const std::string text = GetParam().text;
   const bool whole = text.empty() || text[0] == '!';
   const Result<Module> module =
@@ -456,7 +456,7 @@ const Refusal kRefusals[] = {
     {".tex %r1;", "directive '.tex' is not known inside a function"},
     {"add .s32 %r1, %r2, 1;", "blank before modifier '.s32'"},
 };
-INSTANTIATE_TEST_SUITE_P(Ptx, Refusals, testing::ValuesIn(kRefusals));
+INSTANTIATE_TEST_SUITE_P(Ptx, ParseRefusals, testing::ValuesIn(kRefusals));
 
 TEST(Problems, AllUpToTenAreListed) {
   std::string body;

@@ -62,7 +62,7 @@ Result<DType> resolve_dtype(const std::string& descr, std::optional<DType> wante
       return input_error("raw bytes (dtype '" + descr + "') do not say which type they hold");
     if (dtype_size(*wanted) == code[1] - '0' && (numpy_lacks(*wanted) || *wanted == DType::Fp16))
       return *wanted;
-    return input_error("raw bytes (dtype '{}') cannot stand for {}", descr, dtype_name(*wanted));
+    return input_error("raw bytes (dtype '{}') cannot be read as {}", descr, dtype_name(*wanted));
   }
   const auto* row =
       std::ranges::find_if(kDescrs, [&](const DescrRow& r) { return code == r.code; });

@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"call", npy("{'shape': eval('1')}", ""), "expected '('"},
         Bad{"unended", npy("{'descr': '<f4", ""), "a string that ends"},
         Bad{"void", npy("{'descr': '|V2', 'fortran_order': False, 'shape': (2,)}", "abcd"),
-            "cannot stand for fp32"}));
+            "cannot be read as fp32"}));
 
 TEST(Npy, EveryCutOfAGoodFileIsRefusedQuietly) {
   const std::string whole = format_npy(make_input(DType::Fp32, {4, 5}, Family::Normal, 1).value());

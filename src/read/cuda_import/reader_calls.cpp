@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "cuda_import/reader_expressions.h"
 #include "cuda_import/reader_launches.h"
@@ -203,9 +204,7 @@ HostValue call_item(HostState& host, const Item& item, TokenRange templates, boo
   for (size_t i = 0; i < parameters.size() && i < arguments.size(); ++i) {
     HostValue value = evaluate(host, arguments[i]);
     const std::string& base = parameters[i].type.base;
-    const bool open =
-        std::ranges::find(item.template_parameters, base) != item.template_parameters.end() &&
-        host.types.count(base) == 0;
+    const bool open = contains(item.template_parameters, base) && host.types.count(base) == 0;
     if (open && value.is(Kind::Pointer) && value.type.dtype) {
       CType element = value.type;
       element.pointers = 0;

@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "graph/cost.h"
 
@@ -203,7 +204,7 @@ std::vector<std::string> names_in_order(const std::vector<Argument>& arguments) 
     for (const std::string& name : names_in(text)) found.emplace_back(text.find(name), name);
     std::ranges::sort(found);
     for (const auto& [at, name] : found) {
-      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      if (!contains(names, name)) names.push_back(name);
     }
   };
   for (const Argument& argument : arguments) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "frontend/trace.h"
 
@@ -17,10 +18,6 @@ namespace kw::frontend {
 namespace {
 
 using Names = std::vector<std::string>;
-
-bool has(const Names& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// The buffers of the forward's module: running statistics, tables. Without a Python reference only
 /// running statistics are recognized, by their names.
@@ -76,7 +73,7 @@ Result<Names> asked_for(const task::Task& task, const graph::Graph& graph, const
   const Names all = graph::differentiable_inputs(graph);
   if (!options.of.empty()) {
     for (const std::string& name : options.of) {
-      if (has(all, name)) continue;
+      if (contains(all, name)) continue;
       const bool known = task.find_input(name) != nullptr;
       return input_error(
           "{} has no gradient by '{}': {}; it has: {}", task.name, name,

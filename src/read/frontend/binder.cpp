@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::frontend {
@@ -16,7 +17,7 @@ Status Binder::check_names() const {
     const bool twice = std::any_of(said_.begin(), said_.begin() + static_cast<std::ptrdiff_t>(i),
                                    [&](const GivenInput& one) { return one.name == name; });
     if (twice) return input_error("input '{}' is given twice", name);
-    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    const bool known = contains(names, name);
     if (!known && !found_.any_positional && !found_.any_keyword)
       return input_error("{}: {}() has no parameter '{}'{}; its parameters are: {}", file_,
                          found_.name, name, did_you_mean(name, names),
@@ -122,7 +123,7 @@ Status Binder::add_rest(TaskDraft& draft, size_t places) {
 Error Binder::ask() const {
   std::string flags;
   for (const Parameter& parameter : found_.parameters) {
-    if (std::find(unknown_.begin(), unknown_.end(), parameter.name) == unknown_.end()) continue;
+    if (!contains(unknown_, parameter.name)) continue;
     const auto kind = parameter.annotation.kind;
     const bool number = kind == Annotation::Kind::Int || kind == Annotation::Kind::Float ||
                         kind == Annotation::Kind::Bool;

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "core/check.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "frontend/cell.h"
 #include "frontend/numbers.h"
@@ -86,7 +87,7 @@ std::string_view alias_of(std::string_view keyword) {
 bool is_irrelevant(std::string_view keyword) {
   static constexpr std::string_view kNames[] = {"device",        "layout",        "pin_memory",
                                                 "requires_grad", "memory_format", "non_blocking"};
-  return std::find(std::begin(kNames), std::end(kNames), keyword) != std::end(kNames);
+  return contains(kNames, keyword);
 }
 
 std::string short_name(std::string_view function) {
@@ -173,9 +174,7 @@ const Value& Call::operator[](std::string_view name) const {
   return bound_.front().second;
 }
 
-bool Call::given(std::string_view name) const {
-  return std::find(given_.begin(), given_.end(), name) != given_.end();
-}
+bool Call::given(std::string_view name) const { return contains(given_, name); }
 
 namespace {
 
@@ -320,7 +319,7 @@ Result<std::vector<int>> Call::dims(std::string_view name, NodeId x) {
     const auto wanted = dim_of(item);
     if (!wanted) return wrong_type(*this, name, "int or tuple of ints");
     const int wrapped = KW_TRY(graph_->wrap_dim(wanted->value(), x));
-    if (std::find(result.begin(), result.end(), wrapped) != result.end())
+    if (contains(result, wrapped))
       return input_error("{}(): dim {} appears multiple times in argument '{}'", function_, wrapped,
                          name);
     result.push_back(wrapped);

@@ -6,10 +6,10 @@
 // through a view adds nodes for the whole root.
 #include "frontend/cell.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "core/check.h"
+#include "core/contains.h"
 #include "frontend/objects.h"
 #include "graph/derive.h"
 
@@ -43,7 +43,7 @@ Extents contiguous_strides(const Extents& shape) {
 /// contiguous with each other form a group. Extents of `to` must fill each group exactly.
 std::optional<Extents> regrouped(const Extents& from, const Extents& strides, const Extents& to) {
   Extents result(to.size(), 1);
-  if (std::find(from.begin(), from.end(), 0) != from.end()) return contiguous_strides(to);
+  if (contains(from, 0)) return contiguous_strides(to);
   size_t next = to.size();
   int64_t in_group = 1, taken = 1, inner = from.empty() ? 1 : strides.back();
   for (size_t i = from.size(); i-- > 0;) {

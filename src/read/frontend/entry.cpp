@@ -13,6 +13,7 @@
 #include <iterator>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "frontend/cell.h"
 #include "frontend/legal.h"
@@ -215,9 +216,7 @@ void find_keys(const Json& node, const std::string& kwargs, int depth,
   const bool asked = (get || kind == "Subscript") && object["id"].as_string() == kwargs;
   const Json& key = get && !node["args"].items().empty() ? node["args"].items().front()["value"]
                                                          : node["slice"]["value"];
-  if (asked && key.is_string() &&
-      std::find(keys.begin(), keys.end(), key.as_string()) == keys.end())
-    keys.push_back(key.as_string());
+  if (asked && key.is_string() && !contains(keys, key.as_string())) keys.push_back(key.as_string());
   for (const auto& [name, child] : node.members()) find_keys(child, kwargs, depth + 1, keys);
 }
 

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "frontend/assume_dims.h"
 #include "frontend/legal.h"
@@ -110,8 +111,7 @@ task::TensorSpec input_spec(const Argument& argument, const TensorArgument& tens
   spec.dtype = tensor.text.dtype;
   spec.shape = tensor.text.shape;
   spec.legal = tensor.text.legal;
-  spec.written =
-      std::find(trace.written.begin(), trace.written.end(), argument.name) != trace.written.end();
+  spec.written = contains(trace.written, argument.name);
   return spec;
 }
 
@@ -119,7 +119,7 @@ void add_inputs(task::Task& task, const TraceEntry& entry, const Trace& trace) {
   const std::map<std::string, graph::Dim> below = index_bounds(trace.graph);
   for (const Argument& argument : entry.arguments) {
     const auto& dropped = trace.write_only;
-    if (std::find(dropped.begin(), dropped.end(), argument.name) != dropped.end()) continue;
+    if (contains(dropped, argument.name)) continue;
     if (const auto* tensor = std::get_if<TensorArgument>(&argument.value))
       task.inputs.push_back(input_spec(argument, *tensor, trace));
     if (const auto* scalar = std::get_if<task::ScalarSpec>(&argument.value))
@@ -295,7 +295,7 @@ void name_extents(TaskDraft& draft) {
 Status check_inputs(const task::Task& task, const task::Dims& dims) {
   for (const task::TensorSpec& spec : task.inputs) {
     const std::vector<int64_t> shape = KW_TRY(task.shape_of(spec, dims));
-    if (std::find(shape.begin(), shape.end(), 0) != shape.end())
+    if (contains(shape, 0))
       return input_error(
           "input '{}' has no elements: its shape is [{}]{}\n  hint: give extents of at least 1: a "
           "kernel that has nothing to compute cannot be judged",

@@ -247,9 +247,8 @@ Status assign_module_item(TraceState& trace, const std::shared_ptr<Object>& obje
 Result<Value> slice_module(TraceState& trace, const Object& container, const Value& items) {
   const std::string kind = library_base(*container.cls);
   if (container.cls->library.empty())
-    return input_error(
-        "a slice of a {} is one as well: not supported\nslice a list of its modules, {}",
-        container.cls->name, kWayOut);
+    return input_error("slicing a {} is not supported\nslice a list of its modules, {}",
+                       container.cls->name, kWayOut);
   return make_library_module(
       trace, kind, kind == "Sequential" ? Arguments{*items_of(items), {}} : Arguments{{items}, {}});
 }

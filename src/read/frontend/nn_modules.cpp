@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/contains.h"
 #include "frontend/library_rows.h"
 
 namespace kw::frontend {
@@ -196,8 +197,6 @@ const std::vector<std::string>& module_names() {
   return kNames;
 }
 
-bool is_module_container(std::string_view name) {
-  return std::find(std::begin(kContainers), std::end(kContainers), name) != std::end(kContainers);
-}
+bool is_module_container(std::string_view name) { return contains(kContainers, name); }
 
 }  // namespace kw::frontend

@@ -6,6 +6,7 @@
 // the plan; using their value in another way fixes those. The cost: an int that needs more than 64
 // bits is an Error.
 #include "frontend/numbers.h"
+#include "core/contains.h"
 #include "frontend/text_format.h"
 
 #include <fmt/core.h>
@@ -220,8 +221,7 @@ std::string operand_text(const NumberOrigin& origin) {
 void join_origins(NumberOrigin& into, const NumberOrigin& from) {
   into.dims.insert(into.dims.end(), from.dims.begin(), from.dims.end());
   for (const auto& scalar : from.scalars) {
-    if (std::find(into.scalars.begin(), into.scalars.end(), scalar) == into.scalars.end())
-      into.scalars.push_back(scalar);
+    if (!contains(into.scalars, scalar)) into.scalars.push_back(scalar);
   }
 }
 

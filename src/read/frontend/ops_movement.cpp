@@ -33,7 +33,7 @@ Result<Value> reshape(Call& call) {
       (items_of(call["shape"]) && items_of(call["shape"])->size() == 1 &&
        (*items_of(call["shape"]))[0].get<DTypeValue>())) {
     return input_error(
-        "view(dtype) looks at bits, which a graph of values has not; use .to(dtype) "
+        "view(dtype) reinterprets bits, which a graph of values does not have; use .to(dtype) "
         "to convert");
   }
   Shape shape = KW_TRY(call.sizes("shape"));

@@ -43,7 +43,7 @@ std::string unsupported_syntax(const std::string& kind) {
       {"Yield", {"'yield' is not supported", "return a list"}},
       {"YieldFrom", {"'yield' is not supported", "return a list"}},
       {"TypeAlias", {"'type' statements are not supported", "leave it out"}},
-      {"Starred", {"'*' cannot stand here", "it can in calls, lists and assignments"}},
+      {"Starred", {"'*' cannot be used here", "it can be used in calls, lists and assignments"}},
   };
   const auto row = kRows.find(kind);
   if (row == kRows.end())

@@ -21,7 +21,7 @@ inline constexpr const char* kNoGradient = "a context without gradients";
 inline constexpr const char* kGradient = "a context with gradients";
 
 /// The class name of the value of dataclasses.field(default_factory=…).
-inline constexpr const char* kFieldMaker = "a field made anew";
+inline constexpr const char* kFieldMaker = "a field of a dataclass";
 
 /// Whether a context or decorator switches gradients on or off; not set if it does neither.
 std::optional<bool> gradient_in(const Value& context);

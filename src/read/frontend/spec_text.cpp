@@ -55,7 +55,7 @@ Result<Dim> combine(const kernel::ExprNode& node, const std::vector<Dim>& values
   const Dim& a = values[static_cast<size_t>(node.children[0])];
   if (node.op == kernel::ExprOp::Negate) return Dim(0) - a;
   if (node.children.size() < 2)
-    return input_error("only + - * / % ceil_div min max can stand in an extent");
+    return input_error("an extent may use only + - * / % ceil_div min max");
   const Dim& b = values[static_cast<size_t>(node.children[1])];
   switch (node.op) {
     case kernel::ExprOp::Add:
@@ -75,7 +75,7 @@ Result<Dim> combine(const kernel::ExprNode& node, const std::vector<Dim>& values
       if (node.op == kernel::ExprOp::CeilDiv) return floor_div(a + b - 1, b);
       return node.op == kernel::ExprOp::Divide ? floor_div(a, b) : remainder(a, b);
     default:
-      return input_error("only + - * / % ceil_div min max can stand in an extent");
+      return input_error("an extent may use only + - * / % ceil_div min max");
   }
 }
 

@@ -310,7 +310,7 @@ Result<Trace> Tracer::finish() {
   const std::vector<bool> needed = needed_by_outputs(raw);
   for (const NodeId input : earlier_) {
     if (input >= 0 && needed[static_cast<size_t>(input)])
-      return input_error("what an earlier call was given is needed");
+      return input_error("the result depends on an argument of an earlier call");
   }
   std::vector<std::pair<NodeId, std::string>> inputs;
   for (const Bound& bound : bound_) {

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::host_recording {
@@ -235,8 +236,7 @@ class Reader {
   }
 
   void refuse(std::string why) {
-    if (std::ranges::find(call().refusals, why) == call().refusals.end())
-      call().refusals.push_back(std::move(why));
+    if (!contains(call().refusals, why)) call().refusals.push_back(std::move(why));
   }
 
   Pointer pointer_to(uint64_t value, std::map<uint64_t, Memory>::iterator home) {

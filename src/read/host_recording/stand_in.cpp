@@ -15,6 +15,7 @@
 #include <set>
 
 #include "compile/compiler_messages.h"
+#include "core/contains.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "host_recording/helpers.h"
@@ -173,7 +174,7 @@ ExtensionFlags choose_flags(const std::vector<std::string>& flags) {
 }
 
 void StandIn::note(const std::string& text) {
-  if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
+  if (!contains(notes_, text)) notes_.push_back(text);
 }
 
 /// Extensions are requested in one run and called in the next; both runs are forks of one kept

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "host_recording/helpers.h"
 #include "kernel/parse_module.h"
@@ -68,7 +69,7 @@ class Transplanter {
     if (out_.refused.empty()) out_.refused = std::move(why);
   }
   void note(const std::string& text) {
-    if (std::ranges::find(out_.notes, text) == out_.notes.end()) out_.notes.push_back(text);
+    if (!contains(out_.notes, text)) out_.notes.push_back(text);
   }
 
   std::string condition(const ShapeRecord& shape) const {

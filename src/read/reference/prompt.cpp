@@ -12,6 +12,7 @@
 #include <cctype>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::reference {
@@ -169,7 +170,7 @@ class Reader {
     while (at_ < words_.size()) {
       if (row() || numbered_axis() || single()) continue;
       const Word& word = words_[at_++];
-      const bool filler = std::ranges::find(kFillers, word.lower) != kFillers.end();
+      const bool filler = contains(kFillers, word.lower);
       if (filler || word.lower == "=")
         end_run();
       else
@@ -341,7 +342,7 @@ std::vector<std::string> inputs_from_prompt(PromptReading& reading, const std::s
   std::vector<std::string> inputs;
   for (const std::string& piece : split(names, ',')) {
     const std::string name(trim(piece));
-    const bool vector = std::ranges::find(kVectors, name) != kVectors.end();
+    const bool vector = contains(kVectors, name);
     inputs.push_back(fmt::format("{}:{}[{}]", name, dtype->value, vector ? "D" : "B,D"));
   }
   dtype->effect = "inputs taken as " + join(inputs, ", ");

@@ -1,3 +1,9 @@
+// References come in many conventions: annotated functions, KernelBench models with get_inputs(),
+// functions without any description, kernels over flat buffers. Users should not have to name the
+// convention, so it is recognised by what the file has: the tracer runs the file, the binder asks
+// for each parameter in order (options, annotations, get_inputs(), flat buffers), and what is still
+// unknown becomes a question. An explicit format option was the alternative. The cost: the order of
+// these sources is a rule that users must be able to look up (docs/references.md).
 #include "task_formats/load.h"
 
 #include <fmt/core.h>
@@ -158,7 +164,7 @@ Result<task::Task> load_task(const std::string& path, const LoadOptions& options
     return is_fixture(path) ? load_fixture(path, options) : load_folder(path, options);
   if (!os::exists(path)) return input_error("{}: no such file or folder", path);
   if (!path.ends_with(".py"))
-    return input_error("{} is not a task: a .py file or a folder with a task.toml is", path);
+    return input_error("{} is not a task; give a .py file, or a folder with a task.toml", path);
   const std::string text = KW_TRY(os::read_file(path, frontend::kMaxSourceBytes));
   return load_python(text, path, options);
 }

@@ -12,6 +12,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "os/files.h"
 #include "os/inside.h"
@@ -121,8 +122,7 @@ Result<task::Task> load_fixture(const std::string& path, const LoadOptions& opti
   request.has_gpu = options.has_gpu;
   request.dims = options.dims;
   request.describe = [&](const std::string& parameter) {
-    const bool column =
-        names.size() > 1 && std::ranges::find(kColumnNames, parameter) != kColumnNames.end();
+    const bool column = names.size() > 1 && contains(kColumnNames, parameter);
     frontend::TensorText tensor;
     tensor.dtype = dtype.value_or(tensor::DType::Fp32);
     tensor.shape = column ? std::vector{names.back()} : names;

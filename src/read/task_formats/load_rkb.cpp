@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "frontend/backward.h"
 #include "graph/graph.h"
@@ -259,7 +260,7 @@ std::string Variants::variant_name(const RkbConfig& config) const {
       if (theirs[key].dump() == value.dump()) continue;
       std::vector<std::string>& parts = value.is_int() && task.dims.count(key) ? dims : constants;
       std::string part = key + "=" + (value.is_string() ? value.as_string() : value.dump());
-      if (std::ranges::find(parts, part) == parts.end()) parts.push_back(std::move(part));
+      if (!contains(parts, part)) parts.push_back(std::move(part));
     }
   };
   compare(config.init, first.init);
@@ -270,7 +271,7 @@ std::string Variants::variant_name(const RkbConfig& config) const {
 void Variants::add_shape(Variant& variant, const RkbConfig& config, bool timed) {
   const task::Dims dims = dims_of(names_.ints(config), variant.task);
   std::vector<task::Dims>& list = timed ? variant.timed : variant.tested;
-  if (std::ranges::find(list, dims) != list.end()) return;
+  if (contains(list, dims)) return;
   const auto traced = variant.task.graph_at(dims);
   if (traced) {
     list.push_back(dims);
@@ -344,8 +345,7 @@ void Variants::finish(Variant& variant) const {
     task.benchmark_shapes = variant.timed;
   }
   for (const task::Dims& dims : variant.tested) {
-    if (std::ranges::find(task.correctness_shapes, dims) == task.correctness_shapes.end())
-      task.correctness_shapes.push_back(dims);
+    if (!contains(task.correctness_shapes, dims)) task.correctness_shapes.push_back(dims);
   }
 }
 

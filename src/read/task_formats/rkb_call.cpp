@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "frontend/cell.h"
 #include "frontend/python_tracer.h"
 #include "frontend/syntax.h"
@@ -25,7 +26,6 @@ constexpr const char* kLookingCandidate = R"(
 
 noted_arguments = []
 
-
 class NotedContext:
     needs_input_grad = (True,) * 64
 
@@ -38,16 +38,13 @@ class NotedContext:
     def set_materialize_grads(self, value):
         pass
 
-
 def noted_candidate(*arguments, **keywords):
     noted_arguments.append(list(arguments) + list(keywords.values()))
     return forward_fn(*arguments, **keywords)
 
-
 def noted_forward(arguments):
     context = NotedContext()
     return context, AutogradFunction.forward(context, *arguments)
-
 
 def noted_backward(context, gradients, results):
     def candidate(*arguments, **keywords):
@@ -150,7 +147,7 @@ class Looking {
       if (!text || !of || of->kind != Kind::Tensor) return false;
       call->results.at(static_cast<size_t>(std::stoul(*text))) = graph::gradient_name(of->text);
     }
-    return std::ranges::find(call->results, "") == call->results.end();
+    return !contains(call->results, "");
   }
 
   Result<std::vector<task::CallValue>> read_all(const std::vector<frontend::Value>& values) {

@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::task_formats {
@@ -125,7 +125,7 @@ Result<RkbConfigs> parse_rkb_configs(const std::string& text, const std::string&
     for (const char* part : kParts) known.push_back(list_name(kind, part));
   }
   for (const auto& [key, value] : root->members()) {
-    if (std::ranges::find(known, key) != known.end()) continue;
+    if (contains(known, key)) continue;
     problems->push_back(
         {"config-missing",
          fmt::format("{}: unknown list '{}'{}", file, key, did_you_mean(key, known)), false});

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "frontend/names.h"
 #include "os/inside.h"
@@ -138,8 +139,7 @@ void check_forward_call(const RkbFile& file, const Json& model,
   const Json* forward = child_named(model["body"], "FunctionDef", "forward");
   if (!forward) return;  // the reader reports that
   const Signature signature = signature_of(*forward, 1);
-  const bool takes =
-      signature.any_keyword || std::ranges::find(signature.names, "fn") != signature.names.end();
+  const bool takes = signature.any_keyword || contains(signature.names, "fn");
   if (!takes)
     problems->push_back({"forward-call",
                          fmt::format("{}: Model.forward takes no 'fn': the folder's own harness "

@@ -1,21 +1,23 @@
-// The problem: a misspelt key in task.toml would silently change a task. The choice: every table
-// lists its known keys, and each value is read by a function that checks its type. An error names
-// file, line and column, and suggests the nearest known key. The alternative, a schema read by a
-// generic checker, gives messages without the domain's words. The cost: every new key needs a line
-// in two places, its list and its reader.
+// The problem: a misspelt key in task.toml would silently change a task. The choice: one visitor
+// reads plain members and refuses other keys (core/toml_reader.h); what has a form of its own
+// (tensors, scalars, lists of shapes) is read here. An error names file, line and column, and
+// suggests the nearest known key. The alternative, a schema read by a generic checker, gives
+// messages without the domain's words.
 #include "task_formats/task_toml.h"
 
 #include <fmt/core.h>
 
-#include <cmath>
-
 #include "core/text.h"
-#include "core/toml.h"
+#include "core/toml_reader.h"
 #include "frontend/names.h"
 #include "tensor/inputs.h"
 
 namespace kw::task_formats {
 namespace {
+
+constexpr const char* kRoleWords[] = {"input", "weight"};
+constexpr const char* kNanWords[] = {"never", "propagate"};
+constexpr const char* kStructureWords[] = {"general", "upper", "lower", "symmetric"};
 
 class Reader {
  public:
@@ -24,25 +26,21 @@ class Reader {
   Result<TaskToml> read(const toml::table& root);
 
  private:
+  TomlReader visit(const toml::table& table, std::string where) const {
+    return {file_, table, TomlReader::Strings::Any, std::move(where)};
+  }
   Error at(const toml::node& node, const std::string& message) const {
-    const auto begin = node.source().begin;
-    return input_error("{}:{}:{}: {}", file_, begin.line, begin.column, message);
+    return toml_error(file_, node, message);
   }
   Error wrong(const toml::node& node, std::string_view key, const char* want) const {
     return at(node, fmt::format("'{}' must be {}", key, want));
   }
 
-  Status check_keys(const toml::table& table, const std::vector<std::string>& known,
-                    const std::string& where) const;
-  Status text(const toml::table& table, const char* key, std::string& out) const;
-  Status number(const toml::table& table, const char* key, std::optional<double>& out) const;
-  Status integer(const toml::table& table, const char* key, std::optional<int64_t>& out) const;
-  Status flag(const toml::table& table, const char* key, bool& out) const;
   Result<const toml::table*> table_at(const toml::table& root, const char* key) const;
 
   Status read_inputs(const toml::table& table, TaskToml& out) const;
   Result<TomlInput> read_input(const std::string& name, const toml::node& node) const;
-  Status read_legal(const toml::table& table, TomlInput& input) const;
+  Status check_legal(const toml::table& table, const TomlInput& input) const;
   Status check_type(const toml::table& table, tensor::DType dtype, const task::Legal& legal) const;
   Status read_scalars(const toml::table& table, TaskToml& out) const;
   Result<task::ScalarSpec> read_scalar(const std::string& name, const toml::node& node) const;
@@ -54,52 +52,6 @@ class Reader {
   std::string file_;
 };
 
-Status Reader::check_keys(const toml::table& table, const std::vector<std::string>& known,
-                          const std::string& where) const {
-  for (const auto& [key, node] : table) {
-    const std::string name(key.str());
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const auto begin = key.source().begin;
-    return input_error("{}:{}:{}: unknown key '{}' in {}{}; known are: {}", file_, begin.line,
-                       begin.column, name, where, did_you_mean(name, known), join(known, ", "));
-  }
-  return Done{};
-}
-
-Status Reader::text(const toml::table& table, const char* key, std::string& out) const {
-  const toml::node* node = table.get(key);
-  if (!node) return Done{};
-  const auto value = node->value<std::string>();
-  if (!value) return wrong(*node, key, "a string");
-  out = *value;
-  return Done{};
-}
-
-Status Reader::number(const toml::table& table, const char* key, std::optional<double>& out) const {
-  const toml::node* node = table.get(key);
-  if (!node) return Done{};
-  if (!node->is_number()) return wrong(*node, key, "a number");
-  out = node->value<double>();
-  return Done{};
-}
-
-Status Reader::integer(const toml::table& table, const char* key,
-                       std::optional<int64_t>& out) const {
-  const toml::node* node = table.get(key);
-  if (!node) return Done{};
-  if (!node->is_integer()) return wrong(*node, key, "an integer");
-  out = node->value<int64_t>();
-  return Done{};
-}
-
-Status Reader::flag(const toml::table& table, const char* key, bool& out) const {
-  const toml::node* node = table.get(key);
-  if (!node) return Done{};
-  if (!node->is_boolean()) return wrong(*node, key, "true or false");
-  out = node->value<bool>().value_or(false);
-  return Done{};
-}
-
 Result<const toml::table*> Reader::table_at(const toml::table& root, const char* key) const {
   const toml::node* node = root.get(key);
   if (!node) return nullptr;
@@ -107,26 +59,8 @@ Result<const toml::table*> Reader::table_at(const toml::table& root, const char*
   return node->as_table();
 }
 
-Status Reader::read_legal(const toml::table& table, TomlInput& input) const {
-  task::Legal& legal = input.tensor.legal;
-  KW_TRY(integer(table, "low", legal.low));
-  KW_TRY(integer(table, "high", legal.high));
-  KW_TRY(text(table, "below", legal.below));
-  KW_TRY(number(table, "min", legal.float_low));
-  KW_TRY(number(table, "max", legal.float_high));
-  KW_TRY(flag(table, "permutation", legal.permutation));
-  KW_TRY(flag(table, "positive", legal.positive));
-  std::string structure;
-  KW_TRY(text(table, "structure", structure));
-  if (structure == "upper") legal.structure = task::Structure::Upper;
-  if (structure == "lower") legal.structure = task::Structure::Lower;
-  if (structure == "symmetric") legal.structure = task::Structure::Symmetric;
-  if (!structure.empty() && legal.structure == task::Structure::General && structure != "general")
-    return wrong(*table.get("structure"), "structure", "general, upper, lower or symmetric");
-  for (const char* key : {"min", "max"}) {
-    const auto value = std::string_view(key) == "min" ? legal.float_low : legal.float_high;
-    if (value && !std::isfinite(*value)) return wrong(*table.get(key), key, "a finite number");
-  }
+Status Reader::check_legal(const toml::table& table, const TomlInput& input) const {
+  const task::Legal& legal = input.tensor.legal;
   const bool empty = (legal.low && legal.high && *legal.low > *legal.high) ||
                      (legal.float_low && legal.float_high && *legal.float_low > *legal.float_high);
   if (empty) return at(table, "no value is legal: the lower bound is above the upper one");
@@ -167,14 +101,18 @@ Result<TomlInput> Reader::read_input(const std::string& name, const toml::node& 
   }
   const toml::table* table = node.as_table();
   if (!table) return wrong(node, name, "a table or a string like \"fp16[B, D]\"");
-  KW_TRY(check_keys(*table,
-                    {"dtype", "shape", "role", "optional", "written", "low", "high", "below", "min",
-                     "max", "permutation", "positive", "structure"},
-                    fmt::format("[inputs.{}]", name)));
-  std::string dtype, role = "input";
-  KW_TRY(text(*table, "dtype", dtype));
-  KW_TRY(text(*table, "role", role));
-  const toml::array* shape = table->get_as<toml::array>("shape");
+  std::string dtype;
+  task::Legal legal;
+  TomlReader v = visit(*table, fmt::format("[inputs.{}]", name));
+  v("dtype", dtype);
+  const toml::node* shape_node = v.get("shape");
+  v("role", input.role, kRoleWords)("optional", input.optional)("written", input.written);
+  v("low", legal.low)("high", legal.high)("below", legal.below);
+  v("min", legal.float_low, finite)("max", legal.float_high, finite);
+  v("permutation", legal.permutation)("positive", legal.positive);
+  v("structure", legal.structure, kStructureWords);
+  KW_TRY(v.status());
+  const toml::array* shape = shape_node == nullptr ? nullptr : shape_node->as_array();
   if (dtype.empty() || !shape)
     return at(node, fmt::format("[inputs.{}] needs dtype and shape", name));
   std::vector<std::string> extents;
@@ -189,12 +127,8 @@ Result<TomlInput> Reader::read_input(const std::string& name, const toml::node& 
   auto tensor = frontend::parse_tensor_text(fmt::format("{}[{}]", dtype, join(extents, ", ")));
   if (!tensor) return at(node, tensor.error().message);
   input.tensor = std::move(tensor).value();
-  if (role != "input" && role != "weight")
-    return wrong(*table->get("role"), "role", "\"input\" or \"weight\"");
-  input.role = role == "weight" ? task::Role::Weight : task::Role::Input;
-  KW_TRY(flag(*table, "optional", input.optional));
-  KW_TRY(flag(*table, "written", input.written));
-  KW_TRY(read_legal(*table, input));
+  input.tensor.legal = std::move(legal);
+  KW_TRY(check_legal(*table, input));
   return input;
 }
 
@@ -213,9 +147,13 @@ Result<task::ScalarSpec> Reader::read_scalar(const std::string& name,
   task::ScalarSpec spec;
   spec.name = name;
   const toml::table* table = node.as_table();
-  const toml::node* value = table ? table->get("value") : &node;
+  const toml::node* value = &node;
+  std::string dtype;
   if (table) {
-    KW_TRY(check_keys(*table, {"dtype", "value"}, fmt::format("[scalars.{}]", name)));
+    TomlReader v = visit(*table, fmt::format("[scalars.{}]", name));
+    v("dtype", dtype);
+    value = v.get("value");
+    KW_TRY(v.status());
     if (!value) return at(node, fmt::format("[scalars.{}] needs a value", name));
   }
   if (value->is_boolean()) {
@@ -230,8 +168,6 @@ Result<task::ScalarSpec> Reader::read_scalar(const std::string& name,
   } else {
     return wrong(node, name, "a number, true or false");
   }
-  std::string dtype;
-  if (table) KW_TRY(text(*table, "dtype", dtype));
   if (dtype.empty()) return spec;
   const auto type = frontend::dtype_from_text(dtype);
   if (!type)
@@ -260,14 +196,9 @@ Status Reader::read_dims(const toml::table& table, TaskToml& out) const {
     task::DimRange range;
     const toml::table* inner = node.as_table();
     if (!inner) return wrong(node, name, "a table: { min = 1, max = 4096, multiple = 8 }");
-    KW_TRY(check_keys(*inner, {"min", "max", "multiple"}, fmt::format("[dims.{}]", name)));
-    std::optional<int64_t> low, high, multiple;
-    KW_TRY(integer(*inner, "min", low));
-    KW_TRY(integer(*inner, "max", high));
-    KW_TRY(integer(*inner, "multiple", multiple));
-    range.low = low.value_or(range.low);
-    range.high = high.value_or(range.high);
-    range.multiple = multiple.value_or(range.multiple);
+    TomlReader v = visit(*inner, fmt::format("[dims.{}]", name));
+    v("min", range.low)("max", range.high)("multiple", range.multiple);
+    KW_TRY(v.status());
     if (range.low < 0 || range.high < range.low || range.multiple < 1)
       return at(node, fmt::format("dim {}: no value lies between {} and {} in steps of {}", name,
                                   range.low, range.high, range.multiple));
@@ -297,25 +228,13 @@ Status Reader::read_shapes(const toml::table& table, const char* key,
 }
 
 Status Reader::read_precision(const toml::table& table, TaskToml& out) const {
-  KW_TRY(check_keys(table, {"allow_tf32", "flush", "deterministic", "nan", "atol", "rtol"},
-                    "[precision]"));
   task::Precision& precision = out.precision;
-  KW_TRY(flag(table, "allow_tf32", precision.allow_tf32));
-  KW_TRY(flag(table, "flush", precision.flush));
-  KW_TRY(flag(table, "deterministic", precision.deterministic));
-  KW_TRY(number(table, "atol", precision.atol));
-  KW_TRY(number(table, "rtol", precision.rtol));
   out.allow_tf32_given = table.contains("allow_tf32");
-  for (const char* key : {"atol", "rtol"}) {
-    const auto value = std::string_view(key) == "atol" ? precision.atol : precision.rtol;
-    if (value && !(*value >= 0)) return wrong(*table.get(key), key, "0 or more");
-  }
-  std::string nan = "never";
-  KW_TRY(text(table, "nan", nan));
-  if (nan != "never" && nan != "propagate")
-    return wrong(*table.get("nan"), "nan", "\"never\" or \"propagate\"");
-  precision.nan = nan == "never" ? task::NanPolicy::Never : task::NanPolicy::Propagate;
-  return Done{};
+  TomlReader v = visit(table, "[precision]");
+  v("allow_tf32", precision.allow_tf32)("flush", precision.flush);
+  v("deterministic", precision.deterministic)("nan", precision.nan, kNanWords);
+  v("atol", precision.atol, Within{0})("rtol", precision.rtol, Within{0});
+  return v.status();
 }
 
 Status Reader::read_names(const toml::table& root, const char* key,
@@ -334,16 +253,14 @@ Status Reader::read_names(const toml::table& root, const char* key,
 
 Result<TaskToml> Reader::read(const toml::table& root) {
   TaskToml out;
-  KW_TRY(check_keys(root,
-                    {"name", "reference", "function", "prompt", "outputs", "inputs", "scalars",
-                     "dims", "shapes", "precision", "backward", "gradients"},
-                    "task.toml"));
-  KW_TRY(text(root, "name", out.name));
-  KW_TRY(text(root, "reference", out.reference));
-  KW_TRY(text(root, "function", out.function));
-  KW_TRY(text(root, "prompt", out.prompt));
+  TomlReader v = visit(root, "task.toml");
+  v("name", out.name)("reference", out.reference)("function", out.function)("prompt", out.prompt);
+  for (const char* key : {"outputs", "inputs", "scalars", "dims", "shapes", "precision"})
+    v.get(key);
+  v("backward", out.backward);
+  v.get("gradients");
+  KW_TRY(v.status());
   KW_TRY(read_names(root, "outputs", out.outputs));
-  KW_TRY(flag(root, "backward", out.backward));
   KW_TRY(read_names(root, "gradients", out.gradients));
   if (!out.gradients.empty() && !out.backward)
     return wrong(*root.get("gradients"), "gradients", "beside backward = true");
@@ -355,7 +272,9 @@ Result<TaskToml> Reader::read(const toml::table& root) {
   if (dims) KW_TRY(read_dims(*dims, out));
   const toml::table* shapes = KW_TRY(table_at(root, "shapes"));
   if (shapes) {
-    KW_TRY(check_keys(*shapes, {"correctness", "benchmark"}, "[shapes]"));
+    TomlReader keys = visit(*shapes, "[shapes]");
+    for (const char* key : {"correctness", "benchmark"}) keys.get(key);
+    KW_TRY(keys.status());
     KW_TRY(read_shapes(*shapes, "correctness", out.correctness));
     KW_TRY(read_shapes(*shapes, "benchmark", out.benchmark));
   }
@@ -367,13 +286,8 @@ Result<TaskToml> Reader::read(const toml::table& root) {
 }  // namespace
 
 Result<TaskToml> parse_task_toml(const std::string& text, const std::string& file_name) {
-  const toml::parse_result parsed = toml::parse(text, file_name);
-  if (!parsed) {
-    const auto begin = parsed.error().source().begin;
-    return input_error("{}:{}:{}: {}", file_name, begin.line, begin.column,
-                       std::string(parsed.error().description()));
-  }
-  return Reader(file_name).read(parsed.table());
+  const toml::table root = KW_TRY(parse_toml(text, file_name));
+  return Reader(file_name).read(root);
 }
 
 }  // namespace kw::task_formats

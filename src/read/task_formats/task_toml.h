@@ -1,4 +1,4 @@
-// task.toml as data. Only task_toml.cpp uses the TOML library.
+// task.toml as data.
 #pragma once
 
 #include <map>

@@ -40,9 +40,9 @@ std::string checksum(std::string_view payload) { return fmt::format("{:016x}", h
 
 std::vector<Entry> entries_in(const std::string& folder) {
   std::vector<Entry> entries;
-  for (const std::string& shelf : os::list_directory(folder)) {
-    for (const std::string& name : os::list_directory(folder + "/" + shelf)) {
-      Entry entry{folder + "/" + shelf + "/" + name, 0, {}};
+  for (const std::string& subfolder : os::list_directory(folder)) {
+    for (const std::string& name : os::list_directory(folder + "/" + subfolder)) {
+      Entry entry{folder + "/" + subfolder + "/" + name, 0, {}};
       struct stat st {};
       if (::stat(entry.path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) continue;
       if (name.find(".tmp-") != std::string::npos) {  // of a process killed while writing

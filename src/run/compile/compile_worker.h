@@ -7,7 +7,7 @@ namespace kw::compile {
 /// The hidden subcommand's name.
 inline constexpr const char* kWorkerCommand = "worker-compile";
 
-/// Confines itself, then serves until the parent is gone. Returns the process's exit code.
+/// Confines itself, then serves until the parent has ended. Returns the process's exit code.
 int compile_worker_main();
 
 }  // namespace kw::compile

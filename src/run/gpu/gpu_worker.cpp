@@ -1,8 +1,8 @@
 // The worker process: owns one CUDA context and serves the engine's requests one after another. A
 // candidate can destroy the context or hang the device, and then CUDA calls fail or never return.
 // So the worker does not repair anything: it reports context_lost and leaves with _exit, without
-// destructors, which could wait forever. A second thread ends the process when the engine is gone,
-// even if the main thread waits for a kernel.
+// destructors, which could wait forever. A second thread ends the process when the engine has
+// ended, even if the main thread waits for a kernel.
 // A library in the engine's process would save the messages, but a fault would end the whole run.
 #include "gpu/gpu_worker.h"
 
@@ -283,7 +283,7 @@ class Worker {
   std::optional<cuda::PinnedRange> pinned_;
 };
 
-/// Ends the process when the engine is gone, even while the main thread waits for a kernel that
+/// Ends the process when the engine has ended, even while the main thread waits for a kernel that
 /// never ends.
 void leave_with_parent() {
   std::thread([] {

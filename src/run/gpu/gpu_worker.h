@@ -4,7 +4,7 @@
 
 namespace kw::gpu {
 
-/// Serves until the engine is gone or the context is lost. Returns the process's exit code.
+/// Serves until the engine has ended or the context is lost. Returns the process's exit code.
 int gpu_worker_main();
 
 }  // namespace kw::gpu

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/contains.h"
 #include "core/json_writer.h"
 
 namespace kw::evolve {
@@ -37,14 +38,14 @@ void Bandit::set_arms(const std::vector<std::string>& names) {
     ArmRecord arm;
     if (const ArmRecord* known = find(name)) arm = *known;
     arm.name = name;
-    // The cause of a failure in an earlier session may be gone.
+    // The cause of a failure in an earlier session may be repaired.
     arm.gone.clear();
     arm.failures = arm.wait_until = arm.in_flight = 0;
     arms.push_back(std::move(arm));
   }
   // Arms that were removed keep their costs, and may come back.
   for (ArmRecord& arm : arms_) {
-    if (std::ranges::find(names, arm.name) != names.end() || arm.pulls == 0) continue;
+    if (contains(names, arm.name) || arm.pulls == 0) continue;
     arm.gone = kLeftOut;
     arms.push_back(std::move(arm));
   }

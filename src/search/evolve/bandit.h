@@ -34,7 +34,7 @@ class Bandit {
   /// Known arms keep their statistics; arms that are not in `names` are no longer asked.
   void set_arms(const std::vector<std::string>& names);
 
-  /// Not set when all arms are gone. `now` is the number of the order to be placed.
+  /// Not set when no arm is left. `now` is the number of the order to be placed.
   std::optional<std::string> choose(int64_t now) const;
   void begin(const std::string& arm);
   /// An answer with or without a candidate. reward() adds the gain later.

@@ -80,8 +80,8 @@ Result<std::string> apply_blocks(std::string text, std::string_view answer) {
     const std::vector<size_t> found = places(lines, blocks[i]);
     if (found.size() != 1)
       return input_error(
-          "block {}: its lines stand {} in the module, they must stand there exactly once; the "
-          "first is '{}'",
+          "block {}: its lines occur {} in the module; they must occur exactly once; the first is "
+          "'{}'",
           i + 1, found.empty() ? "nowhere" : fmt::format("{} times", found.size()),
           blocks[i].search.front());
     const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(found.front());

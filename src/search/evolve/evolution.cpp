@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "core/check.h"
+#include "core/contains.h"
 #include "core/hash.h"
 #include "core/random.h"
 #include "core/text.h"
@@ -115,8 +116,7 @@ void Evolution::order_model(ProposalRequest& order, Random& random) const {
   else if (order.op == Operator::Cross)
     order.op = Operator::Rewrite;
   for (const Entry* one : archive.top_and_diverse(kContext, order.island)) {
-    if (std::ranges::find(order.parents, one->candidate.id) == order.parents.end())
-      order.context.push_back(one->candidate.id);
+    if (!contains(order.parents, one->candidate.id)) order.context.push_back(one->candidate.id);
   }
 }
 

@@ -16,7 +16,7 @@
 namespace kw::evolve {
 
 struct Ports {
-  Proposer* proposer = nullptr;
+  Author* proposer = nullptr;
   Verifier* verifier = nullptr;
   ports::Judge* judge = nullptr;
   ports::Journal* journal = nullptr;

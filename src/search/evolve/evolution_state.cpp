@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/contains.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "core/text.h"
@@ -145,10 +146,10 @@ void State::begin(const Json& event) {
   if (sessions_++ > 0) {
     const std::vector<std::string> before = value_of<std::vector<std::string>>(settings_["arms"]);
     for (const std::string& arm : before) {
-      if (std::ranges::find(arms, arm) == arms.end()) changes_.push_back("no longer asked: " + arm);
+      if (!contains(arms, arm)) changes_.push_back("no longer asked: " + arm);
     }
     for (const std::string& arm : arms) {
-      if (std::ranges::find(before, arm) == before.end()) changes_.push_back("asked now: " + arm);
+      if (!contains(before, arm)) changes_.push_back("asked now: " + arm);
     }
     for (const char* what : {"proposer", "mode", "hardware", "islands", "verifier", "measures"}) {
       const std::string was = settings_[what].dump(), now = event[what].dump();

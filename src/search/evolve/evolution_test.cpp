@@ -54,7 +54,7 @@ class EvolutionTest : public ::testing::Test {
   /// One session that continues from the journal.
   Result<std::string> go(FakeJournal& journal, const Settings& how) {
     state = journal.state();
-    FakeProposer proposer(how.seed);
+    FakeAuthor proposer(how.seed);
     proposer.models = models;
     MechanicalVerifier mechanical(judge);
     NoVerifier none;

@@ -13,7 +13,7 @@ constexpr const char* kOperators[] = {"guess",     "tune",    "schedule", "cross
 
 }  // namespace
 
-Proposer::~Proposer() = default;
+Author::~Author() = default;
 Verifier::~Verifier() = default;
 void Verifier::read_again(const record::Candidate&) {}
 Result<std::vector<Review>> Verifier::opinions() { return std::vector<Review>(); }

@@ -58,10 +58,11 @@ struct Proposal {
 
 class Population;
 
-/// Between begin() and finish() an order is in flight. Orders finish in the order they began.
-class Proposer {
+/// Answers one order at a time, while others are in flight; a halving::Proposer gives whatever is
+/// next. Between begin() and finish() an order is in flight. Orders finish in the order they began.
+class Author {
  public:
-  virtual ~Proposer();
+  virtual ~Author();
   /// Must not block.
   virtual Status begin(const ProposalRequest& order, const Population& archive) = 0;
   /// Blocks. Errors are the machine's, never a model's or a candidate's.

@@ -89,9 +89,9 @@ class TunedJudge : public ports::FakeJudge {
 };
 
 /// The operators without a model are real; the models are scripted.
-class FakeProposer : public Proposer {
+class FakeAuthor : public Author {
  public:
-  explicit FakeProposer(uint64_t seed) : mutator_(designs_, seed) {}
+  explicit FakeAuthor(uint64_t seed) : mutator_(designs_, seed) {}
   std::function<Proposal(const ProposalRequest&, const Population&)> models;
   std::vector<ProposalRequest> begun;
   size_t most_in_flight = 0;

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "core/contains.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "kernel/methods.h"
@@ -92,8 +93,7 @@ Result<const Mutator::Space*> Mutator::space_of_design(const std::string& name, 
     if (!text && text.error().blame == Blame::Environment) return std::move(text).error();
     // A mixture of choices may be impossible; a design of the list must work, so report it.
     const auto& names = designs_.names();
-    if (!text && std::ranges::find(names, name) != names.end())
-      problems_.push_back(name + ": " + text.error().message);
+    if (!text && contains(names, name)) problems_.push_back(name + ": " + text.error().message);
     known = texts_.emplace(key, text ? std::move(text).value() : std::string()).first;
   }
   if (known->second.empty()) return static_cast<const Space*>(nullptr);

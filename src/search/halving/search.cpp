@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "core/contains.h"
 
 namespace kw::halving {
 namespace {
@@ -183,8 +184,7 @@ Status Search::finals() {
 std::vector<std::string> Search::certification_order() const {
   std::vector<std::string> order = finalists_;
   for (const Entry* entry : archive_.ranked()) {
-    if (std::ranges::find(order, entry->candidate.id) == order.end())
-      order.push_back(entry->candidate.id);
+    if (!contains(order, entry->candidate.id)) order.push_back(entry->candidate.id);
   }
   return order;
 }

@@ -48,7 +48,7 @@ Usage usage_of(const Json& usage) {
 Reply reply_of(const std::string& out) {
   Reply reply;
   reply.text = out;
-  if (trim(out).rfind('{', 0) != 0) return reply;
+  if (!trim(out).starts_with('{')) return reply;
   const auto json = Json::parse(out);
   if (!json) return reply;
   for (const char* key : {"text", "result"}) {

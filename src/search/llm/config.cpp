@@ -45,7 +45,7 @@ ModelRow Config::model(const std::string& wire, const std::string& name) const {
   const std::string plain = name.substr(name.rfind('/') + 1);
   for (const ModelRow& row : models) {
     if (row.wire != wire) continue;
-    if (name.rfind(row.prefix, 0) != 0 && plain.rfind(row.prefix, 0) != 0) continue;
+    if (!name.starts_with(row.prefix) && !plain.starts_with(row.prefix)) continue;
     if (best == nullptr || row.prefix.size() > best->prefix.size()) best = &row;
   }
   return best != nullptr ? *best : ModelRow{wire, "", Thinking::None, true};

@@ -8,12 +8,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "core/check.h"
-#include "core/fields.h"
 #include "core/text.h"
-#include "core/toml.h"
+#include "core/toml_reader.h"
 #include "kPricesText.inc"
 #include "kProvidersText.inc"
 #include "llm/wire.h"
@@ -21,7 +18,8 @@
 namespace kw::llm {
 namespace {
 
-constexpr int64_t kLeastContext = 4096;  // less does not even hold the rules of a kernel module
+constexpr Within kContext{4096};  // less does not even hold the rules of a kernel module
+constexpr Within kCount{0}, kAmount{0, 1e9};
 constexpr const char* kKeyWords[] = {"required", "optional", "none"};
 constexpr const char* kCachingWords[] = {"none", "automatic", "marks"};
 constexpr const char* kThinkingWords[] = {"none", "budget", "adaptive", "effort", "level"};
@@ -34,11 +32,6 @@ bool is_key_header(const std::string& header) {
          name.find("key") != std::string::npos || name.find("token") != std::string::npos;
 }
 
-Error error_at(const std::string& file, const toml::node& node, const std::string& message) {
-  const auto begin = node.source().begin;
-  return input_error("{}:{}:{}: {}", file, begin.line, begin.column, message);
-}
-
 }  // namespace
 
 void fields(auto& v, ProviderRow& r) {
@@ -46,123 +39,48 @@ void fields(auto& v, ProviderRow& r) {
   v("ca_file", r.ca_file)("key", r.key, kKeyWords)("tools", r.tools)("stream", r.stream);
   v("free", r.free)("caching", r.caching, kCachingWords);
   v("max_tokens_field", r.max_tokens_field)("prices", r.prices)("headers", r.headers);
-  v("requests_per_minute", r.requests_per_minute)("tokens_per_minute", r.tokens_per_minute);
-  v("max_parallel", r.max_parallel)("timeout_seconds", r.timeout_seconds);
-  v("context_tokens", r.context_tokens, kLeastContext);
+  v("requests_per_minute", r.requests_per_minute, kCount);
+  v("tokens_per_minute", r.tokens_per_minute, kCount)("max_parallel", r.max_parallel, kCount);
+  v("timeout_seconds", r.timeout_seconds, kAmount);
+  v("context_tokens", r.context_tokens, kContext);
 }
 
 void fields(auto& v, ModelRow& r) {
   v("wire", r.wire)("prefix", r.prefix)("thinking", r.thinking, kThinkingWords);
-  v("temperature", r.temperature)("context_tokens", r.context_tokens, kLeastContext);
+  v("temperature", r.temperature)("context_tokens", r.context_tokens, kContext);
 }
 
 /// A rate that is missing is that of the input, and above the limit that below it.
 void fields(auto& v, Price& p) {
   Rates& below = p.rates;
-  v("model", p.model)("input", below.input)("output", below.output);
+  v("model", p.model)("input", below.input, kAmount)("output", below.output, kAmount);
   below.cache_read = below.cache_write = below.input;
-  v("cache_read", below.cache_read)("cache_write", below.cache_write)("above", p.above);
+  v("cache_read", below.cache_read, kAmount)("cache_write", below.cache_write, kAmount);
+  v("above", p.above, kCount);
   Rates& above = p.rates_above = below;
-  v("input_above", above.input)("output_above", above.output);
+  v("input_above", above.input, kAmount)("output_above", above.output, kAmount);
   above.cache_read = above.cache_write = above.input;
-  v("cache_read_above", above.cache_read)("cache_write_above", above.cache_write);
+  v("cache_read_above", above.cache_read, kAmount);
+  v("cache_write_above", above.cache_write, kAmount);
   v("as_of", p.as_of)("source", p.source);
 }
 
 namespace {
 
-/// Reads the keys of one table into members (core/fields.h). What is missing keeps its value.
-class RowReader {
- public:
-  RowReader(const std::string& file, const toml::table& table) : file_(file), table_(table) {}
-
-  template <class T, class... Options>
-  RowReader& operator()(const char* key, T& member, const Options&... options) {
-    know(key);
-    const toml::node* node = table_.get(key);
-    if (node != nullptr && problem_) problem_ = read(key, *node, member, options...);
-    return *this;
-  }
-  /// A key that the caller reads.
-  void know(const char* key) { known_.emplace_back(key); }
-  /// Call it last: an unknown key, or the first value that could not be read.
-  Status finish() const {
-    for (const auto& [key, node] : table_) {
-      const std::string name(key.str());
-      if (std::ranges::find(known_, name) != known_.end()) continue;
-      return error_at(file_, node,
-                      fmt::format("unknown key '{}'{}; known are: {}", name,
-                                  did_you_mean(name, known_), join(known_, ", ")));
-    }
-    return problem_;
-  }
-
- private:
-  Error wrong(const std::string& key, const toml::node& node, const std::string& want) const {
-    return error_at(file_, node, fmt::format("'{}' must be {}", key, want));
-  }
-  Status read(const std::string& key, const toml::node& node, std::string& out) const {
-    const auto value = node.value_exact<std::string>();
-    if (!value || value->find_first_of("\r\n") != std::string::npos ||
-        value->find('\0') != std::string::npos)
-      return wrong(key, node, "a text of one line");
-    out = *value;
-    return Done{};
-  }
-  Status read(const std::string& key, const toml::node& node, bool& out) const {
-    const auto value = node.value_exact<bool>();
-    if (!value) return wrong(key, node, "true or false");
-    out = *value;
-    return Done{};
-  }
-  Status read(const std::string& key, const toml::node& node, int64_t& out,
-              int64_t least = 0) const {
-    const auto value = node.value_exact<int64_t>();
-    if (!value || *value < 0) return wrong(key, node, "a whole number");
-    if (*value < least) return wrong(key, node, fmt::format("{} or more", least));
-    out = *value;
-    return Done{};
-  }
-  Status read(const std::string& key, const toml::node& node, double& out) const {
-    const auto value = node.value<double>();
-    if (!node.is_number() || !value || !(*value >= 0 && *value < 1e9))
-      return wrong(key, node, "a number, 0 or more");
-    out = *value;
-    return Done{};
-  }
-  template <class E>
-  Status read(const std::string& key, const toml::node& node, E& out, Words words) const {
-    std::string found;
-    KW_TRY(read(key, node, found));
-    const std::vector<std::string> known(words.begin(), words.end());
-    const auto at = std::ranges::find(known, found);
-    if (at != known.end()) out = static_cast<E>(at - known.begin());
-    if (at != known.end() || found.empty()) return Done{};
-    return wrong(key, node, "one of " + join(known, ", "));
-  }
-  Status read(const std::string& key, const toml::node& node, Headers& out) const {
-    const toml::table* headers = node.as_table();
-    if (headers == nullptr) return wrong(key, node, "a table of texts");
-    out.clear();
-    for (const auto& [header, value] : *headers) {
-      const std::string name(header.str());
-      if (name.empty() ||
-          name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "0123456789-_") != std::string::npos)
-        return error_at(file_, value, fmt::format("'{}' is not a name of a header", name));
-      if (is_key_header(name))
-        return error_at(file_, value,
+/// A header goes to the provider as it is, so it has a plain name, and no key.
+Status check_headers(const std::string& file, const toml::table& table, const Headers& headers) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+  const toml::node* node = table.get("headers");
+  if (node == nullptr) return Done{};
+  for (const auto& [name, value] : headers) {
+    if (name.empty() || name.find_first_not_of(kPlain) != std::string::npos)
+      return toml_error(file, *node, fmt::format("'{}' is not a name of a header", name));
+    if (is_key_header(name))
+      return toml_error(file, *node,
                         "a key belongs into a key_env or a key_file, where it is kept secret");
-      KW_TRY(read(name, value, out.emplace_back(name, "").second));
-    }
-    return Done{};
   }
-
-  const std::string& file_;
-  const toml::table& table_;
-  std::vector<std::string> known_;
-  Status problem_ = Done{};
-};
+  return Done{};
+}
 
 class Reader {
  public:
@@ -171,13 +89,11 @@ class Reader {
 
  private:
   Error at(const toml::node& node, const std::string& message) const {
-    return error_at(file_, node, message);
+    return toml_error(file_, node, message);
   }
   template <class T>
   Status read_row(const toml::table& table, T& row) const {
-    RowReader reader(file_, table);
-    fields(reader, row);
-    return reader.finish();
+    return read_toml(file_, table, row, TomlReader::Strings::OneLine);
   }
   Status read_provider(const std::string& name, const toml::table& table);
   Status check_provider(const toml::table& table, const ProviderRow& row) const;
@@ -195,8 +111,8 @@ Status Reader::check_provider(const toml::table& table, const ProviderRow& row) 
     return at(table, fmt::format("provider '{}': wire must be one of {}", row.name,
                                  join(wire_names(), ", ")));
   }
-  const bool https = row.base_url.rfind("https://", 0) == 0;
-  if (!https && row.base_url.rfind("http://", 0) != 0) {
+  const bool https = row.base_url.starts_with("https://");
+  if (!https && !row.base_url.starts_with("http://")) {
     return at(table, fmt::format("provider '{}': base_url must begin with https:// (or http://)",
                                  row.name));
   }
@@ -214,6 +130,7 @@ Status Reader::read_provider(const std::string& name, const toml::table& table) 
   ProviderRow row = old != nullptr ? *old : ProviderRow{};
   row.name = name;
   KW_TRY(read_row(table, row));
+  KW_TRY(check_headers(file_, table, row.headers));
   while (!row.base_url.empty() && row.base_url.back() == '/') row.base_url.pop_back();
   KW_TRY(check_provider(table, row));
   if (old == nullptr) {
@@ -257,9 +174,9 @@ Status Reader::each(const toml::table& root, const char* key,
 }
 
 Status Reader::read(const toml::table& root) {
-  RowReader keys(file_, root);
-  for (const char* key : {"provider", "model", "price"}) keys.know(key);
-  KW_TRY(keys.finish());
+  TomlReader keys(file_, root);
+  for (const char* key : {"provider", "model", "price"}) keys.get(key);
+  KW_TRY(keys.status());
   if (const toml::node* node = root.get("provider")) {
     const toml::table* providers = node->as_table();
     if (providers == nullptr) return at(*node, "'provider' is written [provider.NAME]");
@@ -273,13 +190,8 @@ Status Reader::read(const toml::table& root) {
 }
 
 Status read_text(const std::string& text, const std::string& file, Config& config) {
-  const toml::parse_result parsed = toml::parse(text, file);
-  if (!parsed) {
-    const auto& error = parsed.error();
-    return input_error("{}:{}:{}: {}", file, error.source().begin.line, error.source().begin.column,
-                       error.description());
-  }
-  return Reader(file, config).read(parsed.table());
+  const toml::table root = KW_TRY(parse_toml(text, file));
+  return Reader(file, config).read(root);
 }
 
 }  // namespace

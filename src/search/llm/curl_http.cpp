@@ -40,7 +40,7 @@ struct Exchange {
   bool stopped() const { return os::interrupted() || (watch.cancelled && watch.cancelled()); }
 
   void take_header(std::string_view line) {
-    if (line.rfind("HTTP/", 0) == 0) {  // a proxy's or interim reply precedes the real one
+    if (line.starts_with("HTTP/")) {  // a proxy's or interim reply precedes the real one
       reply.headers.clear();
       return;
     }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 
 namespace kw::llm {
@@ -153,8 +154,7 @@ void read_fenced_calls(const Request& request, Reply& reply) {
       }
       continue;
     }
-    const bool starts = other == 0 && n >= 3 &&
-                        std::find(std::begin(kWords), std::end(kWords), rest) != std::end(kWords);
+    const bool starts = other == 0 && n >= 3 && contains(kWords, rest);
     if (starts) {
       open = n;
       continue;

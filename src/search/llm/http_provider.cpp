@@ -33,7 +33,7 @@ std::string host_of(const std::string& url) {
 }
 
 bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "[::1]" || host.rfind("127.", 0) == 0;
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
 }
 
 Failure not_sent(FailureKind kind, std::string message) {
@@ -44,7 +44,7 @@ Failure not_sent(FailureKind kind, std::string message) {
 }
 
 bool is_stream(const HttpReply& head) {
-  return head.status == 200 && head.header("content-type").rfind("text/event-stream", 0) == 0;
+  return head.status == 200 && head.header("content-type").starts_with("text/event-stream");
 }
 
 /// The request without opaque data that another format or model wrote.
@@ -147,7 +147,7 @@ Outcome HttpProvider::complete(const Request& given, const Watch& watch) {
     return not_sent(FailureKind::BadRequest, fine.error().message);
   const Request request = own_words(given, wire_);
   const std::string host = host_of(row_.base_url);
-  if (!key_.empty() && row_.base_url.rfind("https://", 0) != 0 && !is_loopback(host)) {
+  if (!key_.empty() && !row_.base_url.starts_with("https://") && !is_loopback(host)) {
     return not_sent(
         FailureKind::Auth,
         fmt::format("{}: a key is not sent over plain http to another machine; use https, "

@@ -161,7 +161,7 @@ const TomlCase kTomlCases[] = {
     {"user_in_url", "[provider.x]\nwire = \"gemini\"\nbase_url = \"https://a@x\"", "plain address"},
     {"command", "[provider.command]\nwire = \"gemini\"\nbase_url = \"https://x\"", "cannot name"},
     {"type", "[provider.anthropic]\ntools = \"yes\"", "true or false"},
-    {"negative", "[provider.anthropic]\nmax_parallel = -1", "whole number"},
+    {"negative", "[provider.anthropic]\nmax_parallel = -1", "'max_parallel' must be 0 or more"},
     {"word", "[provider.anthropic]\nkey = \"maybe\"", "required, optional, none"},
     {"injection", "[provider.anthropic]\nheaders = { x = \"a\\nb: c\" }", "one line"},
     {"header_key", "[provider.anthropic]\nheaders = { X-Api-Key = \"k\" }",
@@ -169,7 +169,8 @@ const TomlCase kTomlCases[] = {
     {"header_name", "[provider.anthropic]\nheaders = { \"a: b\" = \"c\" }", "name of a header"},
     {"price_model", "[[price]]\nmodel = \"x\"\ninput = 1\noutput = 1", "provider:model"},
     {"price_half", "[[price]]\nmodel = \"a:b\"\ninput = 1", "needs model"},
-    {"price_negative", "[[price]]\nmodel = \"a:b\"\ninput = -1\noutput = 1", "0 or more"},
+    {"price_negative", "[[price]]\nmodel = \"a:b\"\ninput = -1\noutput = 1",
+     "'input' must be from 0"},
     {"price_table", "[price]\nx = 1", "[[price]]"},
 };
 INSTANTIATE_TEST_SUITE_P(All, BadToml, ::testing::ValuesIn(kTomlCases),

@@ -25,7 +25,7 @@ void SseParser::finish() {
 }
 
 void SseParser::take_line(std::string_view line) {
-  if (first_line_ && line.rfind("\xEF\xBB\xBF", 0) == 0) line.remove_prefix(3);
+  if (first_line_ && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
   first_line_ = false;
   if (line.empty()) return dispatch();
   const size_t colon = line.find(':');

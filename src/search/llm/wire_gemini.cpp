@@ -12,6 +12,7 @@
 #include <array>
 #include <set>
 
+#include "core/contains.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 
@@ -29,7 +30,7 @@ Json reduced_schema(const Json& schema, std::vector<std::string>& dropped) {
   if (!schema.is_object()) return schema;
   Json out = Json::object();
   for (const auto& [key, value] : schema.members()) {
-    if (std::find(kSchemaKeys.begin(), kSchemaKeys.end(), key) == kSchemaKeys.end()) {
+    if (!contains(kSchemaKeys, key)) {
       dropped.push_back(key);
     } else if (key == "properties") {
       Json properties = Json::object();
@@ -152,7 +153,7 @@ Json write_body(const Request& request, const WireTarget& target,
 std::string path_of(const Request& request, Streaming streaming) {
   std::string name;
   const std::string model =
-      request.model.rfind("models/", 0) == 0 ? request.model.substr(7) : request.model;
+      request.model.starts_with("models/") ? request.model.substr(7) : request.model;
   for (const char c : model) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        c == '-' || c == '.' || c == '_';
@@ -167,7 +168,7 @@ StopReason stop_of(const std::string& word) {
   if (word == "MAX_TOKENS") return StopReason::Length;
   constexpr std::array kRefusals = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
                                     "SPII"};
-  const bool refused = std::find(kRefusals.begin(), kRefusals.end(), word) != kRefusals.end();
+  const bool refused = contains(kRefusals, word);
   return refused ? StopReason::Refusal : StopReason::Other;
 }
 

@@ -8,8 +8,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
+#include "core/contains.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "kernel/methods.h"
@@ -101,12 +100,9 @@ std::vector<std::string> unclaimed_methods(const State& state, const std::string
   if (!parsed.module) return found;
   const auto tunes = kernel::default_tunes(*parsed.module);
   if (!tunes) return found;
-  const auto there = [](const std::vector<std::string>& ids, const std::string& id) {
-    return std::ranges::find(ids, id) != ids.end();
-  };
   for (const std::string& id : kernel::active_methods(*parsed.module, *tunes)) {
     if (claimed.size() + found.size() >= kMostClaims) break;
-    if (there(claimed, id) || there(state.best.methods, id)) continue;
+    if (contains(claimed, id) || contains(state.best.methods, id)) continue;
     if (kernel::without_method(*parsed.module, id)) found.push_back(id);
   }
   return found;

@@ -6,8 +6,7 @@
 // up over iterations. The state is committed once at the end, so a crash repeats the closing.
 #include <fmt/core.h>
 
-#include <algorithm>
-
+#include "core/contains.h"
 #include "core/json_writer.h"
 #include "kernel/methods.h"
 #include "kernel/parse_module.h"
@@ -29,7 +28,7 @@ std::vector<std::string> methods_of(const State& state, const std::string& text,
                                     const std::vector<MethodResult>& results) {
   std::vector<std::string> ids;
   const auto add = [&](const std::string& id) {
-    if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+    if (!contains(ids, id)) ids.push_back(id);
   };
   const kernel::ParseOutcome parsed = kernel::parse(text, "kernel.cu");
   if (parsed.module && !parsed.module->methods.empty()) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/contains.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 
@@ -112,7 +113,7 @@ Result<State> state_from_json(const Json& json) {
         "it is of version {} and this kernelwright writes version {}: continue with the "
         "kernelwright that made it, or set up a new run from {}",
         version, kStateVersion, json["best_file"].as_string());
-  if (std::ranges::find(kPhases, json["phase"].as_string()) == kPhases.end())
+  if (!contains(kPhases, json["phase"].as_string()))
     return input_error("there is no phase '{}'", json["phase"].as_string());
   for (const char* key : kLists) {
     if (!json[key].is_array()) return input_error("it has no list '{}'", key);

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "core/check.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "kVerifierCorpus.inc"
 
@@ -75,7 +76,7 @@ class CorpusReader {
     entry.task = found->second.task;
     entry.reference = references_.at(entry.task);
     entry.kind = KW_TRY(text(json, "kind"));
-    if (std::find(kKinds.begin(), kKinds.end(), entry.kind) == kKinds.end())
+    if (!contains(kKinds, entry.kind))
       return input_error("'{}' is not one of {}", entry.kind, join(kKinds, ", "));
     entry.mutation = json["mutation"].as_string();
     entry.module = KW_TRY(apply_edits(found->second.text, json["edits"]));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/contains.h"
 #include "core/hash.h"
 #include "core/random.h"
 #include "review/corpus.h"
@@ -39,7 +40,7 @@ std::vector<std::string> ordered_tasks(const Entries& entries, Field field, uint
 void draw(const Entries& from, size_t count, Entries& out) {
   for (const CorpusEntry* one : from) {
     if (count == 0) return;
-    if (std::ranges::find(out, one) != out.end()) continue;
+    if (contains(out, one)) continue;
     out.push_back(one);
     --count;
   }
@@ -71,8 +72,8 @@ Status check_classes(const Entries& entries, Field field, const char* where) {
   const auto right = static_cast<std::ptrdiff_t>(entries.size()) - wrong;
   if (right > 0 && wrong > 0) return Done{};
   return input_error(
-      "{} {} modules for the {} verifier are all {}: without both kinds nothing can be told", where,
-      entries.size(), field_name(field), right > 0 ? "right" : "wrong");
+      "{} {} modules for the {} verifier are all {}; it can be measured only with both kinds",
+      where, entries.size(), field_name(field), right > 0 ? "right" : "wrong");
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ void look_at_rounding(const std::vector<CodeToken>& tokens, std::vector<StaticWa
                      tokens[i - 1].text != "const";
     for (size_t k = i; sum && k + 1 < tokens.size() && tokens[k].text != "__global__"; ++k) {
       if (tokens[k].text != tokens[i + 1].text || tokens[k + 1].text != "+=") continue;
-      out.push_back({tokens[k].line, "a sum is kept in half"});
+      out.push_back({tokens[k].line, "a sum is kept in half precision"});
       break;
     }
   }
@@ -104,7 +104,7 @@ void look_at_exponentials(const std::vector<CodeToken>& tokens, std::vector<Stat
       if (tokens[k + 1].text == "=") name = tokens[k].text;
     }
     if (tokens[begin].text != "return" && !lowered && is_summed(tokens, begin, end, name))
-      out.push_back({tokens[i].line, "a sum of exponentials from which no maximum was taken off"});
+      out.push_back({tokens[i].line, "a sum of exponentials without subtracting the maximum"});
   }
 }
 

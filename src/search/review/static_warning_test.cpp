@@ -25,15 +25,15 @@ struct BodyCase {
   bool suspicious;
 };
 
-class Bodies : public testing::TestWithParam<BodyCase> {};
+class WarnedBodies : public testing::TestWithParam<BodyCase> {};
 
-TEST_P(Bodies, AreSuspectedForTheirSums) {
+TEST_P(WarnedBodies, AreSuspectedForTheirSums) {
   const std::vector<StaticWarning> found = suspicions(module_of(GetParam().body));
   EXPECT_EQ(!found.empty(), GetParam().suspicious) << (found.empty() ? "" : found[0].what);
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, Bodies,
+    All, WarnedBodies,
     testing::Values(
         BodyCase{"unguarded_index", "  y[i] = x[i + 1];\n", false},
         BodyCase{"sum_of_exponentials", "  float s = 0;\n  if (i < n) s += expf(x[i]);\n", true},

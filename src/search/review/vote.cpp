@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/contains.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "core/text.h"
@@ -32,8 +33,7 @@ std::optional<ReviewCall> call_named(const std::string& name) {
 
 Status only_members(const Json& object, const std::vector<std::string>& names) {
   for (const auto& [key, value] : object.members()) {
-    if (std::ranges::find(names, key) == names.end())
-      return input_error("'{}' is not one of {}", key, join(names, ", "));
+    if (!contains(names, key)) return input_error("'{}' is not one of {}", key, join(names, ", "));
   }
   if (object.members().size() != names.size())
     return input_error("it must have {}, each once", join(names, ", "));

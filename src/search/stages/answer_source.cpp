@@ -8,8 +8,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
+#include "core/contains.h"
 #include "core/text.h"
 #include "cuda_source/source_lexer.h"
 #include "stages/patch.h"
@@ -145,7 +144,7 @@ std::vector<std::string> meaning(const std::string& module) {
   std::vector<size_t> ends;
   for (const cuda_source::Directive& one : source.directives) ends.push_back(one.first + one.count);
   for (size_t i = 0; i < source.tokens.size(); ++i) {
-    if (std::ranges::find(ends, i) != ends.end()) parts.emplace_back("\n");
+    if (contains(ends, i)) parts.emplace_back("\n");
     parts.push_back(source.tokens[i].text);
   }
   for (const cuda_source::SourceToken& comment : source.comments) {

@@ -94,7 +94,7 @@ TEST(WithoutComments, KeepsLinesPlanAndStrings) {
             "int a;\n                     int b;\n");
 }
 
-TEST(WithoutClaims, OnlyWhatStatesSpeedsGoes) {
+TEST(AnswerWithoutClaims, OnlyWhatStatesSpeedsGoes) {
   const std::string module =
       "// One block per row.\n// Runs in 3.2 us, 5x faster than PyTorch.\nint a;  // 2.1 TB/s\n"
       "int b;  // 16 bytes per load, unrolled 4x\n/* reaches 93 % of peak */ int c;\n";

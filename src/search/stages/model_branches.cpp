@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "stages/answer_source.h"
 #include "stages/conversation.h"
@@ -47,7 +48,7 @@ std::string opening(const BranchesRequest& request) {
 
 bool may_be_source(const Block& block) {
   static const std::vector<std::string> kWords = {"", "cuda", "cu", "cpp", "c++", "c", "diff"};
-  return std::ranges::find(kWords, block.word) != kWords.end();
+  return contains(kWords, block.word);
 }
 
 Status note(Journal& journal, const ModelPlan& plan, int number, const BranchesOutcome& outcome) {
@@ -80,7 +81,7 @@ std::vector<std::string> read_branches(const std::string& answer, const std::str
     const Result<Submission> read = read_source(block.text, find);
     if (!read)
       problems.push_back(read.error().message);
-    else if (std::ranges::find(modules, read->module) == modules.end() && read->module != parent)
+    else if (!contains(modules, read->module) && read->module != parent)
       modules.push_back(read->module);
   }
   if (modules.empty() && problems.empty())

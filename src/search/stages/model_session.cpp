@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "os/process.h"
 
@@ -43,7 +44,7 @@ void hide_keys(const llm::Config& config) {
 
 Result<std::string> resolve_proposer(const std::string& proposer, const ModelOptions& models,
                                      std::string* warning) {
-  if (std::ranges::find(kProposers, proposer) == kProposers.end()) {
+  if (!contains(kProposers, proposer)) {
     return input_error("--proposer: there is no '{}'{}; proposers: {}", proposer,
                        did_you_mean(proposer, kProposers), join(kProposers, ", "));
   }
@@ -111,7 +112,7 @@ std::vector<llm::ModelId> ModelSession::models() const {
 std::vector<std::string> ModelSession::model_names() const {
   std::vector<std::string> names;
   for (const llm::ModelId& id : models()) {
-    if (std::ranges::find(names, id.text()) == names.end()) names.push_back(id.text());
+    if (!contains(names, id.text())) names.push_back(id.text());
   }
   return names;
 }
@@ -123,8 +124,7 @@ std::string ModelSession::terms() const {
   if (replaying_) text += "; replayed, nothing is sent";
   std::vector<std::string> unpriced;
   for (const llm::ModelId& id : models()) {
-    if (!config_.price(id.provider, id.model) &&
-        std::ranges::find(unpriced, id.text()) == unpriced.end())
+    if (!config_.price(id.provider, id.model) && !contains(unpriced, id.text()))
       unpriced.push_back(id.text());
   }
   if (!unpriced.empty()) text += "; no price is known for " + join(unpriced, ", ");
@@ -139,7 +139,7 @@ std::vector<std::string> ModelSession::warnings() {
   for (const llm::LedgerEntry& row : client_->ledger().entries()) {
     for (const std::string& what : row.degraded) {
       const std::string line = row.provider + ": " + what;
-      if (std::ranges::find(degraded, line) == degraded.end()) degraded.push_back(line);
+      if (!contains(degraded, line)) degraded.push_back(line);
     }
   }
   list.insert(list.end(), degraded.begin(), degraded.end());

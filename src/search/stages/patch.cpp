@@ -111,7 +111,7 @@ Error misfit(const std::vector<std::string_view>& lines, const Hunk& hunk, size_
   }
   const size_t bad = matching(lines, best, hunk);
   if (bad == hunk.before.size())
-    return input_error("hunk {} does not fit: its lines stand before those of the hunk before it",
+    return input_error("hunk {} does not fit: its lines are before those of the previous hunk",
                        number);
   const std::string found = best + bad < lines.size()
                                 ? fmt::format("line {} is '{}'", best + bad + 1, lines[best + bad])

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/contains.h"
 #include "core/hash.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
@@ -28,7 +29,7 @@ Result<std::string> layout(const std::string& word) {
 
 Status check_arg(const Json& json, TensorArg& arg) {
   if (arg.name.empty()) return input_error("a tensor of the spec has no name");
-  if (std::ranges::find(kDtypes, arg.dtype) == kDtypes.end())
+  if (!contains(kDtypes, arg.dtype))
     return input_error("'{}': unknown dtype '{}'", arg.name, arg.dtype);
   if (!json["shape"].is_array()) return input_error("'{}' has no shape: a list of texts", arg.name);
   for (size_t i = 0; i < arg.shape.size(); ++i) {

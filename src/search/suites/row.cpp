@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "core/text.h"
@@ -123,8 +124,7 @@ Result<std::vector<TaskRow>> rows_from_csv(std::string_view text) {
   const std::vector<CsvRecord> records = KW_TRY(parse_csv(text));
   if (records.empty()) return input_error("there is no header line");
   const std::vector<std::string>& header = records.front().cells;
-  if (std::ranges::find(header, "kernel") == header.end())
-    return input_error("there is no column 'kernel'");
+  if (!contains(header, "kernel")) return input_error("there is no column 'kernel'");
   std::vector<TaskRow> rows;
   for (size_t i = 1; i < records.size(); ++i) {
     const CsvRecord& record = records[i];

@@ -23,7 +23,7 @@ constexpr size_t kBeam = 4;                // parents at a time
 constexpr size_t kMostCrossed = 64;        // recipes made by crossing others
 constexpr uint64_t kMixes = 4;             // children of the same two parents
 
-class Nobody : public halving::Proposer {
+class NoProposer : public halving::Proposer {
  public:
   std::string name() const override { return "none"; }
   Result<std::vector<record::Candidate>> propose(size_t, const halving::Archive&) override {
@@ -270,6 +270,6 @@ Result<std::unique_ptr<Builtin>> builtin_proposer(const task::Task& task,
   return std::make_unique<Builtin>(std::move(recipes), seed, named);
 }
 
-std::unique_ptr<halving::Proposer> no_proposer() { return std::make_unique<Nobody>(); }
+std::unique_ptr<halving::Proposer> no_proposer() { return std::make_unique<NoProposer>(); }
 
 }  // namespace kw::variants

@@ -219,7 +219,7 @@ std::vector<Variant> VariantPool::variants(const VariantRequest& request, size_t
   const auto places = [&](const Fit& fit) {
     std::vector<size_t> at;
     for (size_t i = 0; i < request.methods.size(); ++i) {
-      if (std::ranges::find(fit.covered, request.methods[i]) != fit.covered.end()) at.push_back(i);
+      if (contains(fit.covered, request.methods[i])) at.push_back(i);
     }
     return at;
   };

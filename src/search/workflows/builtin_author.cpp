@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/check.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "plan/codegen.h"
 #include "variants/variant_pool.h"
@@ -119,8 +120,7 @@ std::vector<const BuiltinAuthor::Looked*> BuiltinAuthor::chosen(const std::vecto
     for (const Looked& one : looked) {
       const bool hopeless = one.look.us > kHopeless * looked.front().look.us;
       if (out.size() >= branches || (first && hopeless)) break;
-      if (first ? designs.insert(one.variant.origin).second
-                : std::ranges::find(out, &one) == out.end())
+      if (first ? designs.insert(one.variant.origin).second : !contains(out, &one))
         out.push_back(&one);
     }
   }
@@ -151,7 +151,7 @@ Result<optimize::BranchResult> BuiltinAuthor::write(const optimize::Assignment& 
     const auto nothing = KW_TRY(claims_.empty(one->variant.text, assignment.parent));
     bool tells = true;
     for (const std::string& id : one->variant.covered) {
-      if (std::ranges::find(nothing, id) == nothing.end()) continue;
+      if (!contains(nothing, id)) continue;
       tells = false;
       empty.insert(id);
     }
@@ -165,7 +165,7 @@ Result<optimize::BranchResult> BuiltinAuthor::write(const optimize::Assignment& 
   written.branches = std::move(telling.empty() ? others : telling);
   if (written.branches.size() > branches) written.branches.resize(branches);
   for (const std::string& method : request.methods) {
-    const bool applied = std::ranges::find(written.applied, method) != written.applied.end();
+    const bool applied = contains(written.applied, method);
     if (!applied)
       written.cannot.push_back(method + ": " +
                                (looked.empty() && !refused.empty()

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catalog/catalog.h"
+#include "core/contains.h"
 #include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse_module.h"
@@ -63,7 +64,7 @@ std::string without_claims(const std::string& text, const std::vector<std::strin
       if (rest.starts_with("method ")) {
         rest = trim(rest.substr(7));
         const std::string id(rest.substr(0, rest.find_first_of(" ,\t")));
-        dropped = std::ranges::find(ids, id) != ids.end();
+        dropped = contains(ids, id);
       }
     }
     if (!dropped) out += std::string(line) + "\n";

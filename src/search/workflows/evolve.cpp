@@ -8,8 +8,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
+#include "core/contains.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "core/text.h"
@@ -67,7 +66,7 @@ Status check_evolve(const EvolveRequest& request) {
     return input_error("--hardware {} of --proposals {}: no more can be judged than are proposed",
                        request.hardware, request.proposals);
   const std::vector<std::string> modes = {"translate", "optimize", "auto"};
-  if (std::ranges::find(modes, request.mode) == modes.end())
+  if (!contains(modes, request.mode))
     return input_error("--mode: there is no '{}'{}; modes: {}", request.mode,
                        did_you_mean(request.mode, modes), join(modes, ", "));
   for (const std::string& arm : request.ensemble) KW_TRY(evolve::parse_ensemble_lines(arm));

@@ -78,14 +78,14 @@ Result<std::string> TaskDesigns::text(const std::string& name, bool switches) {
   return generate::generate(task_, design, options);
 }
 
-EvolveProposer::~EvolveProposer() {
+EvolveAuthor::~EvolveAuthor() {
   for (auto& [number, pending] : pending_) {
     if (pending->answer.valid()) pending->answer.wait();
   }
 }
 
-Status EvolveProposer::begin(const evolve::ProposalRequest& order,
-                             const evolve::Population& archive) {
+Status EvolveAuthor::begin(const evolve::ProposalRequest& order,
+                           const evolve::Population& archive) {
   if (!order.arm.empty()) {
     pending_[order.number] = KW_TRY(ask(order, archive));
     return Done{};
@@ -102,7 +102,7 @@ Status EvolveProposer::begin(const evolve::ProposalRequest& order,
   return Done{};
 }
 
-Status EvolveProposer::finish_calls() {
+Status EvolveAuthor::finish_calls() {
   for (auto& [number, pending] : pending_) {
     const llm::Outcome outcome = pending->answer.get();
     KW_TRY(models_->journal->exchange(pending->request.label, pending->request, outcome));
@@ -111,7 +111,7 @@ Status EvolveProposer::finish_calls() {
   return Done{};
 }
 
-std::string EvolveProposer::shown(const evolve::Entry& entry, const char* title) const {
+std::string EvolveAuthor::shown(const evolve::Entry& entry, const char* title) const {
   const record::Candidate& one = entry.candidate;
   std::string tunes;
   for (const auto& [name, value] : one.tunes) tunes += fmt::format(" {}={}", name, value);
@@ -131,7 +131,7 @@ std::string EvolveProposer::shown(const evolve::Entry& entry, const char* title)
 }
 
 // The latest failures, one line each.
-std::string EvolveProposer::failures(const evolve::Population& archive) const {
+std::string EvolveAuthor::failures(const evolve::Population& archive) const {
   std::vector<std::string> lines;
   for (auto at = archive.entries().rbegin(); at != archive.entries().rend(); ++at) {
     const bool repeated = !at->same_as.empty();
@@ -148,8 +148,8 @@ std::string EvolveProposer::failures(const evolve::Population& archive) const {
   return "What failed lately; do not repeat it:\n" + stages::data("data", join(lines, "\n"));
 }
 
-std::string EvolveProposer::told(const evolve::ProposalRequest& order,
-                                 const evolve::Population& archive) const {
+std::string EvolveAuthor::told(const evolve::ProposalRequest& order,
+                               const evolve::Population& archive) const {
   std::string parents, context;
   for (size_t i = 0; i < order.parents.size(); ++i) {
     const evolve::Entry* entry = archive.find(order.parents[i]);
@@ -168,7 +168,7 @@ std::string EvolveProposer::told(const evolve::ProposalRequest& order,
        {"failures", failures(archive)}});
 }
 
-Result<std::unique_ptr<EvolveProposer::PendingAnswer>> EvolveProposer::ask(
+Result<std::unique_ptr<EvolveAuthor::PendingAnswer>> EvolveAuthor::ask(
     const evolve::ProposalRequest& order, const evolve::Population& archive) {
   KW_CHECK(models_.has_value(), "models are asked only where there are some");
   const auto arm = std::ranges::find(models_->arms, order.arm, &evolve::Arm::name);
@@ -194,8 +194,8 @@ Result<std::unique_ptr<EvolveProposer::PendingAnswer>> EvolveProposer::ask(
   return pending;
 }
 
-evolve::Proposal EvolveProposer::read(const evolve::ProposalRequest& order,
-                                      const PendingAnswer& pending, const llm::Reply& reply) {
+evolve::Proposal EvolveAuthor::read(const evolve::ProposalRequest& order,
+                                    const PendingAnswer& pending, const llm::Reply& reply) {
   const std::string parent = order.parents.empty() ? "" : order.parents.front();
   const stages::FindParent find =
       [&](const std::string& id) -> std::optional<std::pair<std::string, std::string>> {
@@ -231,8 +231,8 @@ evolve::Proposal EvolveProposer::read(const evolve::ProposalRequest& order,
   return offer;
 }
 
-Status EvolveProposer::note(const evolve::ProposalRequest& order, const PendingAnswer& pending,
-                            const evolve::Proposal& offer) {
+Status EvolveAuthor::note(const evolve::ProposalRequest& order, const PendingAnswer& pending,
+                          const evolve::Proposal& offer) {
   stages::Attempt attempt;
   attempt.stage = kLabel;
   attempt.number = static_cast<int>(order.number + 1);
@@ -244,7 +244,7 @@ Status EvolveProposer::note(const evolve::ProposalRequest& order, const PendingA
   return models_->journal->attempt(attempt);
 }
 
-Result<evolve::Proposal> EvolveProposer::finish(const evolve::ProposalRequest& order) {
+Result<evolve::Proposal> EvolveAuthor::finish(const evolve::ProposalRequest& order) {
   if (const auto mutated = mutated_.find(order.number); mutated != mutated_.end()) {
     evolve::Proposal offer = std::move(mutated->second);
     mutated_.erase(mutated);

@@ -48,13 +48,13 @@ struct EvolveModelInput {
   std::function<std::string(const record::Candidate&)> evidence;
 };
 
-class EvolveProposer : public evolve::Proposer {
+class EvolveAuthor : public evolve::Author {
  public:
   /// Without this input no model is asked.
-  EvolveProposer(evolve::Mutator& mutator, std::optional<EvolveModelInput> models)
+  EvolveAuthor(evolve::Mutator& mutator, std::optional<EvolveModelInput> models)
       : mutator_(mutator), models_(std::move(models)) {}
   /// Waits for models that still answer.
-  ~EvolveProposer() override;
+  ~EvolveAuthor() override;
 
   Status begin(const evolve::ProposalRequest& order, const evolve::Population& archive) override;
   Result<evolve::Proposal> finish(const evolve::ProposalRequest& order) override;

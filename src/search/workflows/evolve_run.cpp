@@ -103,7 +103,7 @@ Status open_evolution(Session& session) {
   else
     work.verifier = std::make_unique<evolve::NoVerifier>();
   work.reviewers = KW_TRY(open_reviewers(session, asked.reviewers, *work.verifier));
-  work.proposer = std::make_unique<EvolveProposer>(*work.mutator, KW_TRY(evolve_talk(session)));
+  work.proposer = std::make_unique<EvolveAuthor>(*work.mutator, KW_TRY(evolve_talk(session)));
   work.settings = evolve_settings(session);
   return Done{};
 }

@@ -7,8 +7,7 @@
 // already tried are dropped.
 #include <fmt/core.h>
 
-#include <algorithm>
-
+#include "core/contains.h"
 #include "core/text.h"
 #include "kernel/methods.h"
 #include "kernel/parse_module.h"
@@ -34,7 +33,7 @@ std::string interface_of(const std::string& module) {
     if (!rest.starts_with("//!")) continue;
     rest = trim(rest.substr(3));
     const std::string word(rest.substr(0, rest.find(' ')));
-    if (std::ranges::find(kWords, word) != kWords.end()) out += std::string(line) + "\n";
+    if (contains(kWords, word)) out += std::string(line) + "\n";
   }
   return out;
 }
@@ -120,7 +119,7 @@ void ModelAuthor::note_claims(const optimize::Assignment& assignment,
       claimed.push_back(std::move(id));
   }
   for (const std::string& method : assignment.methods) {
-    if (std::ranges::find(claimed, method) != claimed.end())
+    if (contains(claimed, method))
       written.applied.push_back(method);
     else
       written.cannot.push_back(method + ": no branch of the model claims it");
@@ -148,7 +147,7 @@ Result<optimize::BranchResult> ModelAuthor::write(const optimize::Assignment& as
   optimize::BranchResult written;
   const std::string model = session_->plan().model(stages::Stage::Performance).text();
   for (const std::string& text : outcome.modules) {
-    if (std::ranges::find(assignment.known, text) == assignment.known.end())
+    if (!contains(assignment.known, text))
       written.branches.push_back(
           {text, fmt::format("branch {} by {}", written.branches.size() + 1, model)});
   }

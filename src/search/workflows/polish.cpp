@@ -5,8 +5,7 @@
 // the alternative; models also change code.
 #include <fmt/core.h>
 
-#include <algorithm>
-
+#include "core/contains.h"
 #include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
@@ -45,7 +44,7 @@ Result<record::Candidate> annotated(Session& session, const halving::Entry& winn
   ModelWork& work = *session.models;
   for (const halving::Entry& entry : session.archive.entries()) {
     const std::vector<std::string>& parents = entry.candidate.parents;
-    const bool its = std::ranges::find(parents, winner.candidate.id) != parents.end();
+    const bool its = contains(parents, winner.candidate.id);
     if (entry.alive() && its && entry.candidate.stage == "polish") return entry.candidate;
   }
   record::Candidate shown = winner.candidate;

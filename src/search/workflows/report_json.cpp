@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "core/contains.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "evolve/compare_runs.h"
@@ -197,7 +198,7 @@ struct StageUse {
 };
 
 void add_new(std::vector<std::string>& list, const std::string& text) {
-  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+  if (!contains(list, text)) list.push_back(text);
 }
 
 StageUse use_of(const std::vector<llm::LedgerEntry>& rows, const std::string& stage) {

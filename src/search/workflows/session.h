@@ -75,7 +75,7 @@ struct EvolveWork {
   std::unique_ptr<evolve::Verifier> verifier;
   /// Review proposals that the verifier accepted; may be null.
   std::unique_ptr<review::ModelReviewers> reviewers;
-  std::unique_ptr<EvolveProposer> proposer;  // last: its threads use the others
+  std::unique_ptr<EvolveAuthor> proposer;  // last: its threads use the others
   std::string stopped;
   std::vector<UnseenShape> unseen;
 };

@@ -22,7 +22,7 @@ namespace {
 /// name in a task folder is known only to task.toml.
 Result<std::string> reference_text(const std::string& path) {
   if (path.empty())
-    return input_error("synthesize needs --reference REF: a Python file or a task folder");
+    return input_error("missing required option --reference REF: a Python file or a task folder");
   if (!os::is_directory(path)) return os::read_file(path, kMostReferenceBytes);
   Result<std::string> text = os::read_inside(path, "reference.py", kMostReferenceBytes);
   return text ? std::move(text).value() : std::string();

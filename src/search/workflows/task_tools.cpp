@@ -127,7 +127,7 @@ Status EngineTaskTools::open() {
 
 Status EngineTaskTools::read_task() {
   if (request_.reference.empty())
-    return input_error("optimize needs --reference REF: a Python file or a task folder");
+    return input_error("missing required option --reference REF: a Python file or a task folder");
   torch_ = reference::open_torch();
   task_.emplace(KW_TRY(reference::load_reference({request_.reference,
                                                   request_.function,

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/contains.h"
 #include "graph/cost.h"
 #include "kernel/methods.h"
 #include "kernel/parse_module.h"
@@ -182,7 +183,7 @@ std::vector<task::Dims> unseen_shapes(const task::Task& task, const task::Dims& 
                                       size_t most) {
   std::vector<task::Dims> list;
   const auto add = [&](const task::Dims& dims) {
-    const bool known = dims == tuned || std::ranges::find(list, dims) != list.end();
+    const bool known = dims == tuned || contains(list, dims);
     if (list.size() < most && !known && task.graph_at(dims)) list.push_back(dims);
   };
   for (const task::Dims& dims : task.benchmark_shapes) {

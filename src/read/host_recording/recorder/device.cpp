@@ -15,7 +15,6 @@ using kw::recorder::world;
 namespace {
 
 enum : int {
-  kSharedPerBlock = 8,
   kSms = 16,
   kThreadsPerSm = 39,
   kSharedPerSm = 81,
