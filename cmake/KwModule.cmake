@@ -6,7 +6,8 @@ macro(kw_district name)
   set_property(GLOBAL APPEND_STRING PROPERTY KW_LAYERS "district ${name}: ${sees}\n")
 endmacro()
 
-# kw_module(name DEPENDS ...): DISTRICT/name/*.cpp -> kw_name, DISTRICT/name/*_test.cpp -> kw_name_test (ctest label: name).
+# kw_module(name DEPENDS ...): DISTRICT/name/*.cpp -> kw_name. DISTRICT/name/*_test.cpp become part of the district's test program;
+# ctest runs them as kw_name_test (label: name).
 # A module may depend only on modules declared above it; the lines collected in KW_LAYERS feed the include fence.
 # SIMD lists sources that are compiled once per x86-64 level (see kw_simd below); APART those that use the names of their
 # siblings on purpose, and so are never compiled together with them; HEAVY_TESTS: its tests compute a lot themselves.
@@ -51,17 +52,7 @@ function(kw_module name)
   endif()
   kw_optimise(kw_${name} ${level})
   kw_simd(kw_${name} ${folder} "${dep_targets}" ${arg_SIMD})
-  if(tests)
-    add_executable(kw_${name}_test ${tests})
-    target_link_libraries(kw_${name}_test PRIVATE kw_${name} kw_flags GTest::gtest_main ${arg_PRIVATE_LIBS})
-    target_compile_definitions(kw_${name}_test PRIVATE KW_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    target_compile_options(kw_${name}_test PRIVATE -O1)  # a third less build time; the tested code keeps -O2
-    if(NOT arg_HEAVY_TESTS)
-      kw_light_test(kw_${name}_test)
-    endif()
-    kw_discover(kw_${name}_test ${name})
-    set_target_properties(kw_${name}_test PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_TEST_BATCH})
-  endif()
+  kw_module_tests(${name} "${tests}" "${arg_PRIVATE_LIBS}" ${arg_HEAVY_TESTS})
   set_target_properties(kw_${name} PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_UNITY_BATCH}
     KW_DISTRICT ${KW_DISTRICT})
   string(REPLACE ";" " " deps "${arg_DEPENDS}")
@@ -100,26 +91,60 @@ function(kw_position_independent target)
     VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# Registers a module's GoogleTest program. Suites named Nvrtc…, Clang…, Nvcc…, Gpu…, Torch… need what their name says, and
-# get it as a label (Torch… share one process: importing torch takes seconds); the rest is `fast`.
-function(kw_discover target label)
-  set(kinds Nvrtc Clang Nvcc Gpu Torch)
-  set(text "")
-  get_target_property(sources ${target} SOURCES)
-  foreach(source IN LISTS sources)
-    file(STRINGS ${source} cases REGEX "^(TYPED_)?TEST(_F|_P)?\\(")
-    string(APPEND text "${cases}")
-  endforeach()
-  foreach(kind IN LISTS kinds)
-    set(one "${kind}*:*/${kind}*")
-    if(text MATCHES "\\(${kind}")
-      string(TOLOWER ${kind} kind_label)
-      kw_gtest(${target}.${kind_label} ${target} FILTER "${one}" COST 30 LABELS ${label} ${kind_label})
+# The tests of a module, as part of the test program of its district: parsing headers and linking for every module would take
+# longer than most tests do. Tests that compute a lot themselves (HEAVY) have an optimised program, kw_DISTRICT_heavy_test.
+function(kw_module_tests name tests libraries heavy)
+  if(NOT tests)
+    return()
+  endif()
+  set(program kw_${KW_DISTRICT}_test)
+  if(heavy)
+    set(program kw_${KW_DISTRICT}_heavy_test)
+  endif()
+  if(NOT TARGET ${program})
+    add_executable(${program})
+    target_link_libraries(${program} PRIVATE kw_flags GTest::gtest_main)
+    target_compile_definitions(${program} PRIVATE KW_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_compile_options(${program} PRIVATE -O1)  # a third less build time; the tested code keeps its own level
+    if(NOT heavy)
+      kw_light_test(${program})
     endif()
+    set_target_properties(${program} PROPERTIES UNITY_BUILD ${KW_UNITY} UNITY_BUILD_BATCH_SIZE ${KW_TEST_BATCH})
+  endif()
+  target_sources(${program} PRIVATE ${tests})
+  target_link_libraries(${program} PRIVATE kw_${name} ${libraries})
+  kw_discover(${name} ${program} "${tests}")
+endfunction()
+
+# Registers the tests of a module. Suites named Nvrtc…, Clang…, Nvcc…, Gpu…, Torch… need what their name says, and
+# get it as a label (Torch… share one process: importing torch takes seconds); the rest is `fast`.
+function(kw_discover name program tests)
+  set(kinds Nvrtc Clang Nvcc Gpu Torch)
+  set(suites "")
+  foreach(source IN LISTS tests)
+    file(STRINGS ${source} cases REGEX "^(TYPED_)?TEST(_F|_P|_SUITE)?\\(")
+    list(TRANSFORM cases REPLACE "^[A-Z_]+\\(([A-Za-z0-9_]+).*" "\\1")
+    list(APPEND suites ${cases})
   endforeach()
-  list(TRANSFORM kinds REPLACE "(.+)" "\\1*:*/\\1*" OUTPUT_VARIABLE excluded)
-  list(JOIN excluded ":" excluded)
-  kw_gtest(${target} ${target} FILTER "-${excluded}" COST 20 LABELS ${label} fast)
+  list(REMOVE_DUPLICATES suites)
+  foreach(kind IN LISTS kinds)
+    set(of_kind ${suites})
+    list(FILTER of_kind INCLUDE REGEX "^${kind}")
+    list(FILTER suites EXCLUDE REGEX "^${kind}")
+    string(TOLOWER ${kind} label)
+    kw_suites(kw_${name}_test.${label} ${program} "${of_kind}" COST 30 LABELS ${name} ${label})
+  endforeach()
+  kw_suites(kw_${name}_test ${program} "${suites}" COST 20 LABELS ${name} fast)
+endfunction()
+
+# These suites of a program as one test of ctest: plain ones, and those with parameters or types.
+function(kw_suites test program suites)
+  if(NOT suites)
+    return()
+  endif()
+  list(TRANSFORM suites REPLACE "(.+)" "\\1.*:\\1/*:*/\\1.*:*/\\1/*")
+  list(JOIN suites ":" filter)
+  kw_gtest(${test} ${program} FILTER "${filter}" ${ARGN})
 endfunction()
 
 # Hot sources are compiled three times, for x86-64-v2, -v3 and -v4, each inside namespace KW_SIMD_LEVEL (v2, v3, v4);
