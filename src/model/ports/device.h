@@ -51,6 +51,14 @@ enum class RunStatus : uint8_t {
 };
 const char* run_status_name(RunStatus status);
 
+/// Which ways the conditional branches of one kernel went, in the order of its code.
+struct BranchWays {
+  std::string entry;
+  std::vector<uint8_t> ways;  // kBranchTaken, kBranchPassed, or both
+  std::vector<int> lines;     // of the module; parallel
+};
+inline constexpr uint8_t kBranchTaken = 1, kBranchPassed = 2;
+
 struct RunOutcome {
   RunStatus status = RunStatus::Completed;
   std::string message;                      // why, when not Completed
@@ -58,6 +66,7 @@ struct RunOutcome {
   std::vector<uint64_t> hashes;             // real GPU: audit_hash per buffer; 0 if not returned
   std::vector<record::Finding> findings;
   std::vector<record::LaunchCounters> counters;  // per launch, when requested
+  std::vector<BranchWays> branches;              // virtual GPU, per launch
   std::string printed;                           // output of the kernels' printf
   double seconds = 0;                            // wall time of the run itself
 };

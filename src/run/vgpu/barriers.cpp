@@ -218,7 +218,7 @@ bool open_if_complete(Machine& m, uint32_t id) {
 }
 
 // A barrier of some threads only counts them. So a warp that does not know that the barrier has
-// opened for others may be counted among those, and either group then goes on too early.
+// opened for others may be counted among those, and either group then continues too early.
 void check_partners(Machine& m, const Warp& w, uint32_t pc, uint32_t mask, uint32_t id) {
   const ResidentBlock& block = running(m);
   const BarrierOpening& last = block.openings[id];

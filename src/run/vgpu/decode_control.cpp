@@ -179,7 +179,7 @@ bool decode_trap(Decoder& d, const Instruction&) {
 bool decode_fence(Decoder& d, const Instruction& in) {
   static constexpr const char* kScopes[] = {"gl", "sys", "gpu", "cta", "cluster"};
   const bool mbarrier = std::ranges::any_of(in.modifiers, [](const std::string& m) {
-    return m.rfind("mbarrier", 0) == 0 || m.rfind("tensormap", 0) == 0;
+    return m.starts_with("mbarrier") || m.starts_with("tensormap");
   });
   if (mbarrier) return false;
   bool device_wide = false;

@@ -38,13 +38,13 @@ bool known_modifier(const std::string& m) {
       "weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio",  "cta",
       "gpu",  "sys",      "cluster", "nc",      "ca",      "cg",      "cs",    "lu",
       "cv",   "wb",       "wt",      "v2",      "v4",      "v8",      "noftz", "unified"};
-  if (m.rfind("L1::", 0) == 0 || m.rfind("L2::", 0) == 0) return true;
+  if (m.starts_with("L1::") || m.starts_with("L2::")) return true;
   return contains(kKnown, m);
 }
 
 bool is_space_modifier(const std::string& m) {
-  return m == "global" || m == "const" || m == "local" || m.rfind("shared", 0) == 0 ||
-         m.rfind("param", 0) == 0;
+  return m == "global" || m == "const" || m == "local" || m.starts_with("shared") ||
+         m.starts_with("param");
 }
 
 bool only_known_modifiers(const Instruction& in) {

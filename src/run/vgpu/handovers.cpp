@@ -80,15 +80,14 @@ void Handovers::check(Machine& m, const LaneAccess& a, uint32_t region, uint64_t
   if (set.at > flag.at || set.at <= data.at || set.fenced >= data.at) return;
   const Actor other{cell.block, data.thread, data.pc};
   const Subject subject = region_subject(m, region, static_cast<int64_t>(offset), a.pc);
-  report(
-      m, record::FindingKind::GlobalRaceBetweenBlocks, record::Certainty::Warning,
-      actor(m, *a.warp, a.lane, a.pc), subject, other, [&] {
-        return fmt::format(
-            "reads {} after a flag that {} set at line {}, but no __threadfence() stands between "
-            "that and its write of line {}: the flag may be seen first",
-            subject_text(subject), thread_name(thread_id(m.launch, cell.block, data.thread)),
-            place_of(*m.launch.code, set.pc).line, place_of(*m.launch.code, data.pc).line);
-      });
+  report(m, record::FindingKind::GlobalRaceBetweenBlocks, record::Certainty::Warning,
+         actor(m, *a.warp, a.lane, a.pc), subject, other, [&] {
+           return fmt::format(
+               "reads {} after a flag that {} set at line {}, but there is no __threadfence() "
+               "between that and its write of line {}: the flag may be seen first",
+               subject_text(subject), thread_name(thread_id(m.launch, cell.block, data.thread)),
+               place_of(*m.launch.code, set.pc).line, place_of(*m.launch.code, data.pc).line);
+         });
 }
 
 }  // namespace kw::vgpu

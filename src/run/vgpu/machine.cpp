@@ -15,6 +15,7 @@ Machine::Machine(const LaunchContext& context, Regions& regions_in, FindingLog& 
   regions = regions_in.rows();
   region_count = regions_in.count();
   params = context.params.data();
+  ways.resize(context.code->insts.size());
   launch_segment = next_segment = first_segment;
   pool = std::make_unique<BlockPool>(context);
   if (context.code->has_strong_stores) handovers = std::make_unique<Handovers>();

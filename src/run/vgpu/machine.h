@@ -99,6 +99,7 @@ struct Machine {
   std::string late;              // where it was at the deadline; "" before the deadline
   bool must_be_clean = false;    // stop at everything that needs a serial run
 
+  std::vector<uint8_t> ways;         // by pc: which ways a branch went (ports::BranchWays)
   CounterTable* counters = nullptr;  // not null: count instead of checking
   std::string printed;
 };

@@ -140,7 +140,9 @@ ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const
   ParallelResult result;
   result.next_segment = first_segment;
   result.clean = !failed;
+  result.ways.resize(context.code->insts.size());
   for (const Worker& worker : workers) {
+    for (size_t i = 0; i < result.ways.size(); ++i) result.ways[i] |= worker.machine->ways[i];
     result.executed += worker.machine->executed;
     result.next_segment = std::max(result.next_segment, worker.machine->next_segment);
     result.clean = result.clean && worker.done && worker.log.empty();

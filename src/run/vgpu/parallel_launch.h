@@ -14,6 +14,7 @@ struct ParallelResult {
   std::string late;  // where it was at the deadline; "" if in time, or if a finding came first
   uint64_t executed = 0;
   uint32_t next_segment = 1;
+  std::vector<uint8_t> ways;  // Machine::ways of all threads
 };
 
 /// Each host thread has its own stamps. They are compared afterwards, so conflicts between blocks

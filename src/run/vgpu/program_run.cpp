@@ -21,6 +21,7 @@
 #include "vgpu/parallel_launch.h"
 #include "vgpu/pool.h"
 #include "vgpu/program_memory.h"
+#include "vgpu/report.h"
 #include "vgpu/scheduler.h"
 
 namespace kw::vgpu {
@@ -58,6 +59,18 @@ uint64_t default_budget(const kernel::Program& program) {
 uint64_t unguessed() {
   std::random_device system;
   return uint64_t{system()} << 32 | system();
+}
+
+ports::BranchWays branch_ways(const LaunchContext& c, const std::vector<uint8_t>& ways) {
+  ports::BranchWays made;
+  made.entry = c.launch->entry;
+  for (uint32_t pc = 0; pc < ways.size(); ++pc) {
+    const Inst& in = c.code->insts[pc];
+    if (in.op != Op::Branch || in.guard == 0) continue;
+    made.ways.push_back(ways[pc]);
+    made.lines.push_back(place_of(*c.code, pc).line);
+  }
+  return made;
 }
 
 /// One pass over all launches, serial or on several host threads.
@@ -146,15 +159,16 @@ class Attempt {
     const bool parallel = threads_ > 1 && !code.serial && !program_.launches[index].cooperative &&
                           !request_.options.counters && order.size() > 1 &&
                           resident_bytes(c) <= resident_limit() / static_cast<uint64_t>(threads_);
-    return parallel ? launch_parallel(c, order) : launch_serial(c, order, outcome);
+    return parallel ? launch_parallel(c, order, outcome) : launch_serial(c, order, outcome);
   }
 
-  bool launch_parallel(const LaunchContext& c, const BlockOrder& order) {
+  bool launch_parallel(const LaunchContext& c, const BlockOrder& order, RunOutcome& outcome) {
     ParallelResult result =
         run_parallel(c, memory_.regions(), order, threads_, budget_, next_segment_);
     late_ = std::move(result.late);
     dirty_parallel_ = !result.clean && late_.empty();
     next_segment_ = result.next_segment;
+    outcome.branches.push_back(branch_ways(c, result.ways));
     budget_ -= std::min(budget_, result.executed);
     return result.clean;
   }
@@ -175,6 +189,7 @@ class Attempt {
     next_segment_ = m.next_segment;
     budget_ = m.budget;
     outcome.printed = std::move(m.printed);
+    outcome.branches.push_back(branch_ways(c, m.ways));
     if (request_.options.counters) {
       record::LaunchCounters counters = summarise(*c.code, rows);
       counters.kernel = c.launch->kernel;

@@ -103,6 +103,13 @@ struct AluCall {
     }
     return result;
   }
+  bool all_defined() const {
+    if (alu.reads_carry && word(w.shadow + in.args.carry) != 0) return false;
+    for (int s = 0; s < alu.srcs; ++s) {
+      if (!is_clear(w.shadow, in.args.src[s], alu.src[s].width)) return false;
+    }
+    return true;
+  }
   uint32_t undefined_lanes(uint32_t mask) const {
     uint32_t result = alu.reads_carry ? word(w.shadow + in.args.carry) & mask : 0;
     for (int s = 0; s < alu.srcs; ++s) result |= undefined_lanes(s, mask & ~result);
@@ -169,6 +176,7 @@ void taint_alu(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t group) 
   const AluCall c{w, in, alu};
   uint32_t unsure = 0;
   if (in.guard != 0) unsure = word(w.shadow + in.guard) & group;
+  if (unsure == 0 && c.all_defined()) return c.clear_all(mask);
   uint32_t per_lane = mask;
   const int real = alu.taint == isa::TaintRule::Shift || selects(alu) ? alu.srcs - 1 : -1;
   if (alu.taint == isa::TaintRule::Copy) {
@@ -252,10 +260,7 @@ void check_guard(Machine& m, Warp& w, uint32_t pc, uint32_t group) {
 }
 
 void clear_shadow(Warp& w, const MemOp& op, uint32_t mask) {
-  for (int k = 0; k < op.count; ++k) {
-    for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
-      std::memset(w.shadow + op.data[k] + __builtin_ctz(rest) * op.reg_width, 0, op.reg_width);
-  }
+  for (int k = 0; k < op.count; ++k) clear(w.shadow, op.data[k], op.reg_width, mask);
 }
 
 void copy_shadow64(Warp& w, const Inst& in, uint32_t mask) {

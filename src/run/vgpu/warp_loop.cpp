@@ -102,13 +102,30 @@ KW_LANE void note_store(Machine& m, Warp& w, Op kind, const MemOp& op, uint32_t 
   m.outside += kind == Op::StoreGlobal || region < kSharedRegion ? 1 : 0;
 }
 
+/// Whether the warp's shadow has no undefined bit in a register of `width` bytes per lane.
+KW_LANE bool is_defined(const Warp& w, uint32_t slot, uint32_t width) {
+  const U64* bits = lanes64(w.shadow, slot);
+  uint64_t any = 0;
+  for (uint32_t i = 0; i < width * kLanes / 8; ++i) any |= bits[i];
+  return any == 0;
+}
+
+/// Whether an access of a warp with a shadow uses defined registers only. Then it is like any other
+/// warp's: the fast paths decline memory that is undefined.
+KW_LANE bool uses_defined(const Warp& w, const MemOp& op) {
+  bool defined = is_defined(w, op.address, op.address64 ? 8 : 4);
+  for (int k = 0; defined && op.is_store && k < op.count; ++k)
+    defined = is_defined(w, op.data[k], op.reg_width);
+  return defined;
+}
+
 template <Mode kMode>
 KW_LANE void memory(Machine& m, Warp& w, uint32_t pc, const Inst& in, uint32_t mask) {
   const MemOp& op = m.mems[in.target];
-  constexpr bool kTrack = kMode == Mode::Checked;
+  constexpr bool kTrack = kMode != Mode::Counted;
   if (kMode == Mode::Counted) KW_SIMD_LEVEL::count_access(m, w, pc, op, mask);
   bool done = false;
-  if (kMode != Mode::Tainted) {
+  if (kMode != Mode::Tainted || uses_defined(w, op)) {
     switch (in.op) {
       case Op::LoadGlobal:
         done = access_global<false, kTrack>(m, w, pc, op, mask);
@@ -130,7 +147,10 @@ KW_LANE void memory(Machine& m, Warp& w, uint32_t pc, const Inst& in, uint32_t m
         break;
     }
   }
-  if (!done) access_exact(m, w, pc, op, mask);
+  if (!done)
+    access_exact(m, w, pc, op, mask);
+  else if (kMode == Mode::Tainted && !op.is_store)
+    clear_shadow(w, op, mask);
   if (op.is_store) note_store(m, w, in.op, op, mask);
 }
 
@@ -209,6 +229,18 @@ KW_LANE bool shuffle_whole_warp(Machine& m, Warp& w, const Inst& in) {
   return true;
 }
 
+/// The same for a warp with a shadow; false also if a source is undefined.
+KW_LANE bool shuffle_defined(Machine& m, Warp& w, const Inst& in) {
+  for (int s = 0; s < 4; ++s) {
+    if (!is_defined(w, in.args.src[s], 4)) return false;
+  }
+  if (!shuffle_whole_warp(m, w, in)) return false;
+  U32* bits = lanes32(w.shadow, in.args.dst[0]);
+  for (int i = 0; i < kLanes; ++i) bits[i] = 0;
+  if ((in.flags & kFlagSecondDst) != 0) mask_at(w.shadow, in.args.dst[1]) = 0;
+  return true;
+}
+
 template <Mode kMode>
 class Loop {
  public:
@@ -280,6 +312,7 @@ class Loop {
   }
 
   Step branch(const Inst& in, uint32_t taken) {
+    m_.ways[run_.pc] |= static_cast<uint8_t>((taken != 0 ? 1 : 0) | (taken != run_.mask ? 2 : 0));
     if (taken == run_.mask) {
       run_.pc = in.target;
       return w_.group_count == 0 ? Step::Stay : Step::Regroup;
@@ -301,8 +334,8 @@ class Loop {
 
   Step collective(const Inst& in, uint32_t mask) {
     if (mask == 0) return Step::Next;
-    if (kMode != Mode::Tainted && in.op == Op::Shuffle && mask == ~0u &&
-        (in.flags & kFlagHasMask) != 0 && shuffle_whole_warp(m_, w_, in))
+    if (in.op == Op::Shuffle && mask == ~0u && (in.flags & kFlagHasMask) != 0 &&
+        (kMode == Mode::Tainted ? shuffle_defined(m_, w_, in) : shuffle_whole_warp(m_, w_, in)))
       return Step::Next;
     const uint32_t done = run_collective(m_, w_, run_.pc, mask);
     const uint32_t waiting = mask & ~done;
