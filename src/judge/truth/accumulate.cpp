@@ -10,9 +10,11 @@
 #include <cmath>
 #include <limits>
 
+#include "truth/jump_rules.h"
 #include "truth/levels.h"
 #include "truth/reduce.h"
 #include "truth/scalar.h"
+#include "truth/sum_rules.h"
 
 namespace kw::truth {
 
@@ -78,12 +80,18 @@ void choose_run(const Folding& f, const VectorLanes& x, int first, int count, si
   const ChunkLoops& loops = chunk_loops();
   const double sign = sign_of(f);
   const double* t = x.t + first;
-  if (loops.has_nan(t, count)) state.t[s] = std::numeric_limits<double>::quiet_NaN();
+  const bool special = loops.has_special(t, count);
+  const auto is_nan = [](double v) { return v != v; };
+  if (special && std::any_of(t, t + count, is_nan)) state.t[s] = not_a_number();
+  const auto upper = [&](const double* e) {
+    return special ? loops.largest_upper_end(t, sign, e, count)
+                   : loops.largest_end(t, sign, e, 1, count);
+  };
   const double most = loops.largest(t, sign, count);
   raise(state.t[s], most);
   if (!x.jumps) raise(state.certain[s], most);
   if (f.in.a) {
-    raise(state.a[s], loops.largest_end(t, sign, x.a + first, 1, count));
+    raise(state.a[s], upper(x.a + first));
     raise(state.down_a[s], loops.largest_end(t, sign, x.a + first, -1, count));
   }
   if (f.in.h) {
@@ -91,7 +99,7 @@ void choose_run(const Folding& f, const VectorLanes& x, int first, int count, si
     double both[kChunk];
     for (int k = 0; k < count; ++k)
       both[k] = x.h[first + k] + (f.in.a ? kPathFactor * x.a[first + k] : 0);
-    raise(state.h[s], loops.largest_end(t, sign, both, 1, count));
+    raise(state.h[s], upper(both));
     raise(state.down_h[s], loops.largest_end(t, sign, both, -1, count));
   }
 }
@@ -132,7 +140,7 @@ void jump_one(const Folding& f, const VectorLanes& x, int at, size_t s, Accumula
   } else if (lo > 0 || hi > 0) {
     const double sign = sign_of(f);
     const double e = reach(f.in.a ? x.a[at] : 0, f.in.h ? x.h[at] : 0);
-    raise(state.hi[s], sign * t + (sign > 0 ? hi : lo) + e);
+    raise(state.hi[s], upper_end(sign * t, rise_of(t, {lo, hi}, sign) + e));
     raise(state.lo[s], sign * t - (sign > 0 ? lo : hi) - e);
   } else {
     raise(state.certain[s], sign_of(f) * t);
@@ -177,8 +185,10 @@ void choose_rows(const Folding& f, const VectorLanes& x, int rows, Accumulators&
     for (int k = 0; k < w; ++k) raise(most[static_cast<size_t>(k)], ends[k]);
   };
   double t[kChunk], e[kChunk], ends[kChunk];
+  const bool special = (f.in.a || f.in.h) && chunk_loops().has_special(x.t, rows * w);
   const auto raise_ends = [&](std::vector<double>& up, std::vector<double>& down) {
     for (int k = 0; k < w; ++k) ends[k] = t[k] + e[k];
+    for (int k = 0; special && k < w; ++k) ends[k] = upper_end(t[k], e[k]);
     raise_all(ends, up);
     for (int k = 0; k < w; ++k) ends[k] = t[k] - e[k];
     raise_all(ends, down);

@@ -6,9 +6,9 @@
 // the data would leave the cache. The cost is this analysis, once per graph and shape.
 #include "truth/evaluation_plan.h"
 
-#include <algorithm>
 #include <set>
 
+#include "core/contains.h"
 #include "graph/graph_op.h"
 #include "truth/view.h"
 
@@ -153,7 +153,7 @@ class Planner {
     std::vector<Layout> all;
     for (const NodeId in : n.inputs) {
       for (const Layout& view : leaves[static_cast<size_t>(in)]) {
-        if (std::find(all.begin(), all.end(), view) == all.end()) all.push_back(view);
+        if (!contains(all, view)) all.push_back(view);
       }
     }
     return all;

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "truth/levels.h"
-#include "truth/rules.h"
+#include "truth/sum_rules.h"
 
 namespace kw::truth::KW_SIMD_LEVEL {
 
@@ -62,9 +62,12 @@ double largest(const double* x, double sign, int count) {
 double largest_end(const double* x, double sign, const double* e, double side, int count) {
   return largest_of(count, [=](int k) { return sign * x[k] + side * e[k]; });
 }
-bool has_nan(const double* x, int count) {
+double largest_upper_end(const double* x, double sign, const double* e, int count) {
+  return largest_of(count, [=](int k) { return upper_end(sign * x[k], e[k]); });
+}
+bool has_special(const double* x, int count) {
   int found = 0;
-  for (int k = 0; k < count; ++k) found |= x[k] != x[k];
+  for (int k = 0; k < count; ++k) found |= !(fabs(x[k]) <= kLargest);
   return found != 0;
 }
 void add_columns(const double* x, int count, double* sums) {

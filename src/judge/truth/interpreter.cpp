@@ -1,5 +1,8 @@
 #include "truth/interpreter.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "tensor/convert.h"
 #include "truth/graph_pass.h"
 #include "truth/output.h"
@@ -29,11 +32,25 @@ Status compute(Run& run, const Inputs& from) {
   return run.compute();
 }
 
-/// Replaces the float values of `truths` by those of a run that rounds as declared.
+void take_integers(const HostTensor& declared, Truth& truth) {
+  const auto lanes = std::make_unique<VectorLanes>();
+  const View place = coalesced(dense_view(truth.shape));
+  const auto all = static_cast<int64_t>(truth.integers.size());
+  for (int64_t at = 0; at < all; at += kChunk) {
+    const int count = static_cast<int>(std::min<int64_t>(kChunk, all - at));
+    load(declared, place, at, count, *lanes);
+    std::copy_n(lanes->i, count, truth.integers.begin() + at);
+  }
+}
+
+/// Replaces the values of `truths` by those of a run that rounds as declared. Indices stay: their
+/// scores say which ones are right.
 void take_values(const std::vector<HostTensor>& declared, std::vector<Truth>& truths) {
   for (size_t k = 0; k < truths.size(); ++k) {
-    if (!tensor::is_float(truths[k].dtype)) continue;
-    tensor::load_values(declared[k], 0, {truths[k].value.data(), truths[k].value.size()});
+    Truth& truth = truths[k];
+    if (tensor::is_float(truth.dtype))
+      tensor::load_values(declared[k], 0, {truth.value.data(), truth.value.size()});
+    if (!truth.integers.empty() && !truth.scores) take_integers(declared[k], truth);
   }
 }
 

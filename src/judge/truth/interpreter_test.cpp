@@ -346,5 +346,26 @@ TEST(Interpreter, EmptyTensors) {
   EXPECT_EQ(truths[2].value, (std::vector<double>{1, 1, 1}));
 }
 
+// The quotient exceeds fp64, so nothing is known of the remainder but its range.
+TEST(Remainders, OfHugeNumbersAreAnywhereBelowTheDivisor) {
+  for (const Op op : {Op::Remainder, Op::Fmod}) {
+    TestGraph g;
+    const auto x = g.input(floats(DType::Fp64, {1}, {std::numeric_limits<double>::max()}));
+    const auto third = g.unary(Op::Reciprocal, g.input(floats(DType::Fp32, {1}, {3})));
+    const Truth y = g.truth(g.binary(op, x, g.builder.cast(third, DType::Fp64)));
+    EXPECT_GE(ports::bound_at(y, 0, false), 1.0 / 3);
+    EXPECT_LT(ports::bound_at(y, 0, false), 2);
+  }
+}
+
+TEST(Integers, PowersOfUint64TakeLargeExponents) {
+  TestGraph g;
+  const auto x = g.input(integers(DType::Uint64, {2}, {3, 2}));
+  const auto z = g.input(integers(DType::Uint64, {2}, {-1, -1}));  // 2^64 - 1
+  const Truth y = g.truth(g.add(Op::Pow, {x, z}, {}));
+  EXPECT_EQ(y.integers[0], static_cast<int64_t>(0xAAAAAAAAAAAAAAABu));
+  EXPECT_EQ(y.integers[1], 0);
+}
+
 }  // namespace
 }  // namespace kw::truth

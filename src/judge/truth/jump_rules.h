@@ -13,9 +13,17 @@ namespace kw::truth {
 struct Jump {
   double lo, hi;
 };
+/// The element may be any value.
+KW_HD Jump anywhere() { return {infinity(), infinity()}; }
 
 KW_HD bool jumps(const Jump& j) { return j.lo > 0 || j.hi > 0; }
+KW_HD bool is_open(const Jump& j) { return j.lo == infinity() || j.hi == infinity(); }
 KW_HD double furthest(const Jump& j) { return larger(j.hi, j.lo); }
+/// How far x may rise (`sign` 1) or fall (-1) by its jump; an infinity or NaN, how far it may go.
+KW_HD double rise_of(double x, const Jump& j, double sign) {
+  if (!(fabs(x) <= kLargest)) return furthest(j);
+  return sign > 0 ? j.hi : j.lo;
+}
 KW_HD bool one_apart(const Jump& j) { return j.lo + j.hi <= 1; }
 /// Returns whether the element may be zero or change its sign.
 KW_HD bool spans_zero(double x, const Jump& j) { return x - j.lo <= 0 && x + j.hi >= 0; }
@@ -79,13 +87,16 @@ KW_HD Jump reached(const Jump& j, double e) { return {j.lo + e, j.hi + e}; }
 /// The three ends of an operand: its value (0), below (1), above (2).
 KW_HD bool has_end(const Jump& j, int end) { return end == 0 || (end == 1 ? j.lo : j.hi) > 0; }
 KW_HD double end_of(double x, const Jump& j, int end) {
-  return end == 0 ? x : (end == 1 ? x - j.lo : x + j.hi);
+  // Of an infinite jump also if the value is infinite or NaN.
+  const double low = j.lo == infinity() ? -infinity() : x - j.lo;
+  const double high = j.hi == infinity() ? infinity() : x + j.hi;
+  return end == 0 ? x : (end == 1 ? low : high);
 }
 
 template <class F>
 KW_HD void carry_ends(Jump& out, double y, double x, const Jump& j, F f) {
-  if (j.lo > 0) widen(out, f(x - j.lo), y);
-  if (j.hi > 0) widen(out, f(x + j.hi), y);
+  if (j.lo > 0) widen(out, f(end_of(x, j, 1)), y);
+  if (j.hi > 0) widen(out, f(end_of(x, j, 2)), y);
 }
 template <class F>
 KW_HD void carry_ends(Jump& out, double y, double x, const Jump& jx, double z, const Jump& jz,
@@ -104,11 +115,12 @@ KW_HD void carry_ends(Jump& out, double y, double x, const Jump& jx, double z, c
 template <class F>
 KW_HD Jump carry(ops::Between kind, Jump out, double y, double x, const Jump& j, F f) {
   const bool over = spans_zero(x, j);
+  if (y != y && is_open(j)) return anywhere();
   if (kind == ops::Between::Wave) {
     widen(out, -1, y);
     widen(out, 1, y);
   } else if (kind >= ops::Between::TanPoles || (kind == ops::Between::Pole && over)) {
-    widen(out, not_a_number(), y);  // any value
+    return anywhere();
   } else {
     if (over && kind == ops::Between::OverZero) widen(out, 0, y);
     if (over && kind == ops::Between::OverOne) widen(out, 1, y);
@@ -120,13 +132,10 @@ template <class F>
 KW_HD Jump carry(ops::Between kind, Jump out, double y, double x, const Jump& jx, double z,
                  const Jump& jz, bool same, F f) {
   const bool pole = kind == ops::Between::Pole && jumps(jz) && spans_zero(z, jz);
-  if (kind >= ops::Between::TanPoles || pole) {
-    widen(out, not_a_number(), y);  // any value
-  } else {
-    if (kind == ops::Between::OverZero && (spans_zero(x, jx) || spans_zero(z, jz)))
-      widen(out, 0, y);
-    carry_ends(out, y, x, jx, z, jz, same, f);
-  }
+  const bool open = y != y && (is_open(jx) || is_open(jz));
+  if (kind >= ops::Between::TanPoles || pole || open) return anywhere();
+  if (kind == ops::Between::OverZero && (spans_zero(x, jx) || spans_zero(z, jz))) widen(out, 0, y);
+  carry_ends(out, y, x, jx, z, jz, same, f);
   return out;
 }
 
@@ -177,8 +186,11 @@ KW_HD double jump_scale(const Rounding& r, const OpErrors& own) {
 // --- reductions --------------------------------------------------------------------------------
 
 /// The largest of many is m (of negated values where sign is -1). `up` and `down`: the largest
-/// other branch above and below; `certain`: the largest element that has none.
+/// other branch above and below; `certain`: the largest element that has none. An infinity or NaN
+/// is certain unless some branch is infinite.
 KW_HD Jump choice_jump(double sign, double m, double up, double down, double certain) {
+  const double open = up == infinity() ? infinity() : 0;
+  if (!(fabs(m) <= kLargest)) return {open, open};
   const double above = (up < m ? m : up) - m, below = m - (down < certain ? certain : down);
   return sign > 0 ? Jump{below, above} : Jump{above, below};
 }

@@ -8,9 +8,9 @@ namespace kw::truth {
   {                                                                                               \
     &level::run_unary, &level::run_binary, &level::add_rounding, &level::sum,                     \
         &level::sum_magnitudes, &level::sum_squares, &level::sum_float, &level::largest,          \
-        &level::largest_end, &level::has_nan, &level::add_columns, &level::add_column_magnitudes, \
-        &level::add_column_squares, &level::add_columns_float, &level::store_bounds,              \
-        &level::gemm_double, &level::gemm_float                                                   \
+        &level::largest_end, &level::largest_upper_end, &level::has_special, &level::add_columns, \
+        &level::add_column_magnitudes, &level::add_column_squares, &level::add_columns_float,     \
+        &level::store_bounds, &level::gemm_double, &level::gemm_float                             \
   }
 
 const ChunkLoops& chunk_loops() {

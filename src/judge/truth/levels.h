@@ -28,7 +28,9 @@ inline constexpr int kGemmColumns = static_cast<int>(64 / sizeof(T));
   float sum_float(const double* x, int count);                                                    \
   double largest(const double* x, double sign, int count);                                        \
   double largest_end(const double* x, double sign, const double* e, double side, int count);      \
-  bool has_nan(const double* x, int count);                                                       \
+  /* the same with upper_end(), for values that may be infinite or NaN */                         \
+  double largest_upper_end(const double* x, double sign, const double* e, int count);             \
+  bool has_special(const double* x, int count); /* an infinity or NaN */                          \
   void add_columns(const double* x, int count, double* sums);                                     \
   void add_column_magnitudes(const double* x, int count, double* sums);                           \
   void add_column_squares(const double* x, int count, double* sums);                              \
@@ -58,7 +60,8 @@ struct ChunkLoops {
   float (*sum_float)(const double*, int);
   double (*largest)(const double*, double, int);
   double (*largest_end)(const double*, double, const double*, double, int);
-  bool (*has_nan)(const double*, int);
+  double (*largest_upper_end)(const double*, double, const double*, int);
+  bool (*has_special)(const double*, int);
   void (*add_columns)(const double*, int, double*);
   void (*add_column_magnitudes)(const double*, int, double*);
   void (*add_column_squares)(const double*, int, double*);

@@ -147,6 +147,15 @@ void tidy(std::vector<OtherValue>& values) {
   values = std::move(kept);
 }
 
+/// A bound for v, the value of the op-by-op run, where its own is infinite: the relative bound of
+/// the truth, which wide numbers gave, or a rounding. Never infinite: that would allow any number.
+double lent_bound(const ports::ElementBound& truth, size_t at, double v) {
+  const double t = std::fabs(truth.truth.value[at]), around = truth.at(at), m = std::fabs(v);
+  const double own = truth.unit * m + truth.step;
+  const bool known = std::isfinite(t) && std::isfinite(around) && around < t;
+  return known ? std::max(own, around * std::min(m / t, 1.0)) : own;
+}
+
 void add_floats(const Truth& other, Computed how, bool flush, int threads, Truth& truth) {
   const double limit = ports::largest_finite(truth.dtype);
   const ports::ElementBound own(truth, flush), its(other, flush);
@@ -168,9 +177,10 @@ void add_floats(const Truth& other, Computed how, bool flush, int threads, Truth
       const double reach = how == Computed::Overflowing ? bound : 0;
       const double enough = v == 0 ? kClose * around : around;  // v: underflow on the way
       const bool within = std::isfinite(t) && std::fabs(t - v) + reach <= enough;
-      if (within || (!std::isfinite(bound) && how != Computed::AtPoles)) continue;
+      if (within || (!std::isfinite(bound) && how == Computed::Overflowing)) continue;
       marks[at] |= ports::kMayBeOther;
-      local.push_back({static_cast<int64_t>(at), v, bound});
+      const bool lent = !std::isfinite(bound) && how == Computed::OpByOp;
+      local.push_back({static_cast<int64_t>(at), v, lent ? lent_bound(own, at, v) : bound});
     }
     const std::lock_guard lock(mutex);
     found.insert(found.end(), local.begin(), local.end());

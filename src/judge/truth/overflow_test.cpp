@@ -112,6 +112,18 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 // The mean of a row may be +inf, -inf or NaN; what follows knows all of it.
+// A fused product is not rounded: +inf of the partial sums stays, whatever finite product follows.
+TEST(OverflowTest, TermsBesideAHugeProductMayOverflowFirst) {
+  constexpr double kLargest = 3.4e38;
+  TestGraph g;
+  const auto a = g.input(floats(DType::Fp32, {1, 3}, {kLargest, kLargest, -kLargest}));
+  const auto b = g.input(floats(DType::Fp32, {3, 1}, {1, 1, kLargest}));
+  const Truth y = g.truth(g.got(g.builder.matmul(a, b)));
+  EXPECT_LT(y.value[0], -1e76);
+  EXPECT_EQ(may_be(y, 0) & (ports::kMayBeUp | ports::kMayBeNan),
+            ports::kMayBeUp | ports::kMayBeNan);
+}
+
 TEST(OverflowTest, ClassesOfSumsPassThroughWhatFollows) {
   TestGraph g;
   const auto x = g.input(floats(DType::Fp32, {1, 4}, {kMax32, kMax32, -kMax32, -kMax32}));
@@ -179,6 +191,61 @@ TEST(OverflowTest, NaiveSoftmaxKeepsItsShares) {
   EXPECT_NEAR(y.value[1], 0.73105, 1e-4);
   EXPECT_LT(ports::bound_at(y, 1, false), 0.02);
   EXPECT_EQ(may_be(y, 1) & kNanToo, kNanToo) << "inf / inf in fp32";
+}
+
+// The square of 1e-30 is 0 in fp32, whatever the other element does.
+TEST(OverflowTest, UnderflowBesideOverflowIsAllowedToo) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Fp32, {2}, {1e-30, 1e30}));
+  const Truth y = g.truth(g.unary(Op::Sqrt, g.binary(Op::Mul, x, x)));
+  EXPECT_NEAR(y.value[0], 1e-30, 1e-37);
+  EXPECT_LT(ports::bound_at(y, 0, false), 1e-35);
+  EXPECT_TRUE(is_other(y, 0, 0));
+  EXPECT_FALSE(is_other(y, 0, 5e-31));
+  EXPECT_EQ(may_be(y, 1), ports::kMayBeUp);
+}
+
+/// 0 in fp64 and 1 in fp32: the latter cannot hold 1 - 2^-25.
+TestGraph::Id zero_or_one(TestGraph& g) {
+  const auto e = g.unary(Op::Exp, g.input(floats(DType::Fp32, {1}, {0})));
+  return g.unary(Op::Floor, g.binary(Op::Sub, e, 0x1p-25));
+}
+
+TEST(OverflowTest, NanOfADivisorThatMayNotBeZeroIsNotCertain) {
+  for (const Op op : {Op::Fmod, Op::Remainder, Op::Div}) {
+    for (const bool follows : {false, true}) {
+      TestGraph g;
+      const auto x = g.input(floats(DType::Fp32, {1}, {0}));
+      auto y = g.binary(op, x, zero_or_one(g));
+      if (follows) y = g.unary(Op::Acos, y);
+      const Truth truth = g.truth(y);
+      EXPECT_TRUE(std::isnan(truth.value[0]));
+      EXPECT_TRUE(is_other(truth, 0, follows ? std::acos(0) : 0)) << graph::op_info(op).name;
+    }
+  }
+}
+
+// 0 / z is 0 in fp64, but NaN in fp32.
+TEST(OverflowTest, IntegersOfTheOpByOpRunAreAllowed) {
+  TestGraph g;
+  const auto one = g.unary(Op::Exp, g.input(floats(DType::Fp32, {1}, {0})));
+  const auto z = g.binary(Op::Sub, g.unary(Op::Ceil, g.binary(Op::Add, one, 0x1p-25)), 1.0);
+  const auto ratio = g.binary(Op::Div, g.input(floats(DType::Fp32, {1}, {0})), z);
+  const Truth y = g.truth(g.unary(Op::IsNan, ratio));
+  EXPECT_EQ(y.integers[0], 0);
+  ASSERT_FALSE(y.jump.empty());
+  EXPECT_EQ(y.jump[0], 1);
+}
+
+// The exponent -1.0039 is -1 in bf16, which is odd.
+TEST(OverflowTest, TheSignOfAPoleDependsOnTheExponent) {
+  TestGraph g;
+  const auto x = g.input(floats(DType::Bf16, {1}, {-0.0}));
+  const auto sums =
+      g.add(Op::CumSum, {g.input(floats(DType::Bf16, {2}, {-1, -0.00390625}))}, along(0));
+  const Truth y = g.truth(g.binary(Op::Pow, x, g.got(g.builder.slice(sums, 0, 1, 2))));
+  EXPECT_EQ(y.value[0], kInf);
+  EXPECT_EQ(may_be(y, 0), ports::kMayBeDown);
 }
 
 TEST(WideTest, NumbersBehaveLikeNumbers) {

@@ -102,12 +102,9 @@ bool wraps(const PointSpec& spec, const Operands& o, bool one) {
 Jump carry_remainder(Op op, const Operands& o, double y, Jump out) {
   const double size = std::fabs(o.z);
   const bool both = op == Op::Fmod;
-  if (jumps(o.jz)) {
-    widen(out, not_a_number(), y);
-  } else {
-    widen(out, both || o.z < 0 ? -size : 0, y);
-    widen(out, both || o.z > 0 ? size : 0, y);
-  }
+  if (jumps(o.jz) || (y != y && is_open(o.jx))) return anywhere();
+  widen(out, both || o.z < 0 ? -size : 0, y);
+  widen(out, both || o.z > 0 ? size : 0, y);
   return out;
 }
 

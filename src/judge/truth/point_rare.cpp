@@ -31,8 +31,6 @@ void add_jump(const Jump& j, int k, int count, VectorLanes& out) {
 
 namespace {
 
-constexpr Jump kAnywhere = {kInfinity, kInfinity};
-
 // Evaluates a step function at one point; the result is a double for every result type.
 double step_value(const PointSpec& spec, double v) {
   if (spec.op != Op::Cast) return apply(spec.op, v);
@@ -71,7 +69,7 @@ void floor_divisions(const PointSpec& spec, const ChunkOperand& x, const ChunkOp
     // The divisor may be zero, or the quotient is not finite.
     if (ez >= std::fabs(tz) || !std::isfinite(y) || ex == kInfinity) {
       spec.findings->unbounded = true;
-      add_jump(kAnywhere, k, count, out);
+      add_jump(anywhere(), k, count, out);
       continue;
     }
     const double q = tx / tz;
@@ -111,15 +109,17 @@ void remainders(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand
   for (int k = 0; k < count; ++k) {
     const double tx = x.lanes->t[k], tz = z.lanes->t[k];
     const double y = out.t[k] = apply(spec.op, tx, tz);
-    const double wholes = finite_magnitude(std::trunc(tx / tz)) + 1;
+    // Infinite if fp64 cannot hold the quotient.
+    const double wholes = std::isfinite(tx) && tz != 0 ? std::fabs(std::trunc(tx / tz)) + 1 : 1;
     const double ez = reach_of(z, k);
     const bool nothing = ez > 0 && ez >= std::fabs(tz);  // the divisor may be zero
-    const auto error = [&](const double* own_x, const double* own_z) {
-      if (nothing) return kInfinity;
-      return own_z[k] == 0 ? own_x[k] : own_x[k] + wholes * own_z[k];
+    const double most = 2 * (std::fabs(tz) + ez);        // remainders are not further apart
+    const auto error = [&](double own_x, double own_z, double factor) {
+      if (nothing || own_x == kInfinity) return kInfinity;
+      return own_z == 0 ? own_x : std::min(own_x + wholes * own_z, most / factor);
     };
-    if (spec.tracks.a) out.a[k] = error(a_of(x), a_of(z));
-    if (spec.tracks.h) out.h[k] = error(h_of(x), h_of(z));
+    if (spec.tracks.a) out.a[k] = error(a_of(x)[k], a_of(z)[k], kPathFactor);
+    if (spec.tracks.h) out.h[k] = error(h_of(x)[k], h_of(z)[k], 1);
     const double e = reach_of(x, k) + (ez == 0 ? 0 : wholes * ez);
     if (e == 0 || !std::isfinite(y) || !std::isfinite(tz)) continue;
     const double size = std::fabs(tz), part = std::fabs(y);

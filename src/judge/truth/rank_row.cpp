@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/contains.h"
 #include "truth/jump_rules.h"
 #include "truth/rows.h"
 #include "truth/scalar.h"
@@ -202,10 +203,14 @@ void write_order(const Row& in, const std::vector<size_t>& order, bool descendin
 }
 
 // The k-th of all t + e is above the k-th true value, and the k-th of all t - e is below it.
-template <class Moved>
-std::vector<double> moved_values(const Row& in, bool descending, size_t wanted, Moved moved) {
+template <class Error>
+std::vector<double> moved_values(const Row& in, bool descending, size_t wanted, double side,
+                                 Error error) {
   std::vector<double> values(in.size());
-  for (size_t k = 0; k < values.size(); ++k) values[k] = moved(k);
+  for (size_t k = 0; k < values.size(); ++k) {
+    const double e = error(k);
+    values[k] = e == kInfinity ? side * e : in.value(k) + side * e;
+  }
   std::sort(values.begin(), values.end(),
             [&](double x, double z) { return descending ? below(z, x) : below(x, z); });
   values.resize(wanted);
@@ -215,11 +220,14 @@ std::vector<double> moved_values(const Row& in, bool descending, size_t wanted, 
 void spread_values(const Row& in, const std::vector<double>& e, bool descending, const Row& out,
                    std::vector<double>& errors) {
   const size_t n = out.size();
-  const auto up = moved_values(in, descending, n, [&](size_t k) { return in.t[k] + e[k]; });
-  const auto down = moved_values(in, descending, n, [&](size_t k) { return in.t[k] - e[k]; });
+  const auto error = [&](size_t k) { return e[k]; };
+  const auto up = moved_values(in, descending, n, 1, error);
+  const auto down = moved_values(in, descending, n, -1, error);
+  // An infinity or NaN is certain unless some error is infinite.
+  const double open = contains(e, kInfinity) ? kInfinity : 0;
   for (size_t p = 0; p < n; ++p) {
     const double most = std::max(up[p] - out.t[p], out.t[p] - down[p]);
-    errors[p] = std::isfinite(out.t[p]) ? most : 0;
+    errors[p] = std::isfinite(out.t[p]) ? most : open;
   }
 }
 
@@ -240,13 +248,16 @@ void write_values(const Row& in, const std::vector<size_t>& order, bool descendi
     spread_values(in, both, descending, out, out.h);
   }
   if (!in.jumps) return;
-  const auto up =
-      moved_values(in, descending, n, [&](size_t k) { return in.value(k) + in.reach(k); });
-  const auto down =
-      moved_values(in, descending, n, [&](size_t k) { return in.value(k) - in.reach(k); });
+  const auto error = [&](size_t k) { return in.reach(k); };
+  const auto up = moved_values(in, descending, n, 1, error);
+  const auto down = moved_values(in, descending, n, -1, error);
+  double open = 0;
+  for (size_t k = 0; k < in.size(); ++k) open = in.reach(k) == kInfinity ? kInfinity : open;
   for (size_t p = 0; p < n; ++p) {
     const double v = out.value(p);
-    out.set_jump(p, std::max(0.0, v - down[p]), std::max(0.0, up[p] - v));
+    const bool known = std::isfinite(v);
+    out.set_jump(p, known ? std::max(0.0, v - down[p]) : open,
+                 known ? std::max(0.0, up[p] - v) : open);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "core/contains.h"
 #include "os/parallel.h"
 #include "truth/accumulate.h"
 #include "truth/errors.h"
@@ -285,9 +286,7 @@ int side_by_side(const Extents& shape, IsReduced is_reduced) {
 
 ReduceLayout reduce_layout(const Node& node, const Extents& shape) {
   const int rank = static_cast<int>(shape.size());
-  const auto is_reduced = [&](int d) {
-    return std::find(node.attrs.dims.begin(), node.attrs.dims.end(), d) != node.attrs.dims.end();
-  };
+  const auto is_reduced = [&](int d) { return contains(node.attrs.dims, d); };
   int inner = rank;  // kept dims from here on are read last
   for (int d = rank; d-- > 0;) {
     if (shape[static_cast<size_t>(d)] == 1) continue;

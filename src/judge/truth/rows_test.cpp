@@ -238,5 +238,54 @@ TEST(Indices, OfWhatMayBeNanAreOpen) {
   EXPECT_EQ(truth.jump[2], 2);
 }
 
+/// Ops that choose one of a line, and the position of the chosen one in their result.
+struct Choosing {
+  Op op;
+  size_t at;
+};
+
+TestGraph::Id chosen(TestGraph& g, const Choosing& one, TestGraph::Id x) {
+  const bool reduces = one.op == Op::Max || one.op == Op::Min;
+  if (reduces) return g.reduce(one.op, x, {0});
+  if (one.op == Op::CumMax || one.op == Op::CumMin) return g.got(g.builder.scan(one.op, x, 0));
+  return ranked(g, one.op, x, 0, one.op == Op::TopKValues, 2);
+}
+
+// log(e - e) is -inf, and log(e - e - 2^-30) is NaN. Neither is certain.
+TEST(Choices, OfWhatIsNotCertainAreNotCertain) {
+  const Choosing kLowest[] = {{Op::Min, 0}, {Op::CumMin, 1}, {Op::SortValues, 0}};
+  const Choosing kWithNan[] = {{Op::Max, 0},    {Op::Min, 0},        {Op::CumMax, 1},
+                               {Op::CumMin, 1}, {Op::SortValues, 1}, {Op::TopKValues, 0}};
+  const auto truth_of = [](const Choosing& one, double less, DType type, bool open) {
+    TestGraph g;
+    const auto e = g.unary(Op::Exp, g.input(floats(type, {2}, {1, 1})));
+    const auto f = g.unary(Op::Exp, g.input(floats(type, {2}, {1, 0})));
+    const auto x = g.unary(Op::Log, g.binary(Op::Sub, g.binary(Op::Sub, e, f), less));
+    const auto sure = g.input(floats(type, {2}, {less > 0 ? NAN : -HUGE_VAL, 0.5}));
+    return g.truth(chosen(g, one, open ? x : g.binary(Op::Mul, sure, 1.1)));
+  };
+  for (const DType type : {DType::Fp32, DType::Fp16}) {
+    for (const bool open : {true, false}) {
+      for (const Choosing& one : kLowest) {
+        const double bound = ports::bound_at(truth_of(one, 0, type, open), one.at, false);
+        EXPECT_EQ(std::isinf(bound), open) << graph::op_info(one.op).name;
+      }
+      for (const Choosing& one : kWithNan) {
+        const double bound = ports::bound_at(truth_of(one, 0x1p-30, type, open), one.at, false);
+        EXPECT_EQ(std::isinf(bound), open) << graph::op_info(one.op).name;
+      }
+    }
+  }
+}
+
+TEST(Scan, KeepsTheLastOfEqualZeros) {
+  for (const Op op : {Op::CumMax, Op::CumMin}) {
+    TestGraph g;
+    const auto x = g.input(floats(DType::Fp32, {3}, {0.0, -0.0, 0.0}));
+    const Truth y = g.truth(g.unary(Op::Reciprocal, g.got(g.builder.scan(op, x, 0))));
+    EXPECT_EQ(y.value, (Values{HUGE_VAL, -HUGE_VAL, HUGE_VAL})) << graph::op_info(op).name;
+  }
+}
+
 }  // namespace
 }  // namespace kw::truth

@@ -191,9 +191,11 @@ KW_HD double choice_error(double p, double q, double m, double ep, double eq) {
 
 /// The error of pow: by its derivatives if the errors are small, otherwise by evaluation.
 KW_HD double power_error(double x, double z, double y, double ex, double ez) {
-  if (ex == 0 && ez == 0) return 0;
-  // Negative numbers have only whole powers; the exponent may or may not be whole.
-  if (x < 0 && ez > 0 && floor(z + ez) >= ceil(z - ez)) return infinity();
+  if ((ex == 0 && ez == 0) || (z == 0 && ez == 0)) return 0;
+  // Negative numbers have only whole powers; the exponent may or may not be whole. Of -0 it decides
+  // the sign of an infinity.
+  const bool turns = x < 0 || (x == 0 && fabs(y) == infinity() && copysign(1.0, x) < 0);
+  if (turns && ez > 0 && floor(z + ez) >= ceil(z - ez)) return infinity();
   const bool small = x > 0 && ex <= kSmall * x && ez <= kSmall;
   if (small && fabs(y) <= kLargest && fabs(z) * ex <= kSmall * x)
     return fabs(z * y / x) * ex + fabs(y * log(x)) * ez;

@@ -20,15 +20,15 @@ int64_t times(int64_t x, int64_t z) {
 }
 
 // Integer powers wrap; negative exponents give 0, 1 or -1.
-int64_t power(int64_t x, int64_t z) {
-  if (z < 0) {
+int64_t power(int64_t x, int64_t z, DType type) {
+  if (z < 0 && type != DType::Uint64) {
     if (x == 1) return 1;
     if (x == -1) return z % 2 == 0 ? 1 : -1;
     return 0;
   }
   int64_t result = 1;
-  for (; z > 0; z /= 2, x = times(x, x)) {
-    if (z % 2 != 0) result = times(result, x);
+  for (auto rest = static_cast<uint64_t>(z); rest > 0; rest /= 2, x = times(x, x)) {
+    if (rest % 2 != 0) result = times(result, x);
   }
   return result;
 }
@@ -103,7 +103,7 @@ int64_t apply(Op op, int64_t x, int64_t z, DType type) {
     case Op::Mul:
       return wrapped(type, times(x, z));
     case Op::Pow:
-      return wrapped(type, power(x, z));
+      return wrapped(type, power(x, z, type));
     case Op::Div:
     case Op::FloorDiv:
     case Op::Remainder:

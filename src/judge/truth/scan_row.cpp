@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "truth/errors.h"
+#include "truth/jump_rules.h"
 #include "truth/rows.h"
 #include "truth/scalar.h"
 
@@ -187,8 +188,9 @@ void scan_choice(const RowTask& task, const Row& in, Row& out) {
   const double sign = task.node.op == Op::CumMin ? -1 : 1;
   double most = -kInfinity, up_a = most, down_a = most, up_h = most, down_h = most, up = most,
          down = most;
+  // The last of equal values wins, as in PyTorch: it decides the sign of a zero. NaN stays.
   const auto raise = [](double& best, double v) {
-    if (v > best || v != v) best = v;
+    if (v >= best || v != v) best = v;
   };
   walk(
       task, in.size(),
@@ -196,25 +198,26 @@ void scan_choice(const RowTask& task, const Row& in, Row& out) {
         out.t[k] = sign * most;
         if (out.tracks.a) out.a[k] = spread_of(most, up_a, down_a);
         if (out.tracks.h) out.h[k] = spread_of(most, up_h, down_h);
-        const double rise = in.jumps && std::isfinite(most) ? up - most : 0;
-        const double fall = in.jumps && std::isfinite(most) ? most - down : 0;
+        const double open = in.jumps && up == kInfinity ? kInfinity : 0;
+        const double rise = in.jumps && std::isfinite(most) ? up - most : open;
+        const double fall = in.jumps && std::isfinite(most) ? most - down : open;
         out.set_jump(k, sign > 0 ? fall : rise, sign > 0 ? rise : fall);
       },
       [&](size_t k) {
         const double v = sign * in.t[k];
         if (most == most) raise(most, v);
         if (in.tracks.a) {
-          raise(up_a, v + in.a[k]);
+          raise(up_a, upper_end(v, in.a[k]));
           raise(down_a, v - in.a[k]);
         }
         if (in.tracks.h) {
           const double both = in.h[k] + (in.tracks.a ? kPathFactor * in.a[k] : 0);
-          raise(up_h, v + both);
+          raise(up_h, upper_end(v, both));
           raise(down_h, v - both);
         }
         if (in.jumps) {
           const double a = in.tracks.a ? kPathFactor * in.a[k] : 0, h = in.tracks.h ? in.h[k] : 0;
-          raise(up, v + (sign > 0 ? in.hi[k] : in.lo[k]) + a + h);
+          raise(up, upper_end(v, rise_of(v, {in.lo[k], in.hi[k]}, sign) + a + h));
           raise(down, v - (sign > 0 ? in.lo[k] : in.hi[k]) - a - h);
         }
       });

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/contains.h"
 #include "os/parallel.h"
 #include "ports/bound.h"
 #include "truth/output.h"
@@ -57,7 +58,7 @@ class Tracker {
       if (label >= 0) order.push_back(label);
     }
     for (int d = 0; d < static_cast<int>(scores_.shape.size()); ++d) {
-      const bool dropped = std::find(order.begin(), order.end(), d) == order.end();
+      const bool dropped = !contains(order, d);
       if (dropped) order.push_back(d);
     }
     dim = static_cast<int>(std::find(order.begin(), order.end(), dim_) - order.begin());

@@ -66,9 +66,17 @@ KW_HD TrackedValue product_result(const Summed& s, double count, double root, do
   return y;
 }
 
-/// The error of the largest of many, m: `up` and `down` are the largest upper and lower ends.
+/// The upper end of a value, which is infinite if and only if its error is.
+KW_HD double upper_end(double x, double e) {
+  const double above = x > -kLargest ? x : -kLargest;
+  return (above < kLargest ? above : kLargest) + e;
+}
+
+/// The error of the largest of many, m: `up` and `down` are the largest upper and lower ends. An
+/// infinity or NaN is certain unless some error is infinite.
 KW_HD double spread_of(double m, double up, double down) {
-  return fabs(m) <= kLargest ? larger(up - m, m - down) : 0;
+  const double open = up == infinity() ? infinity() : 0;
+  return fabs(m) <= kLargest ? larger(up - m, m - down) : open;
 }
 
 }  // namespace kw::truth

@@ -35,7 +35,7 @@ double Wide::value() const {
 }
 
 Wide operator+(const Wide& a, const Wide& b) {
-  if (!a.finite() || !b.finite()) return Wide(a.mantissa_ + b.mantissa_);
+  if (!a.finite() || !b.finite() || (a.zero() && b.zero())) return Wide(a.mantissa_ + b.mantissa_);
   if (a.zero()) return b;
   if (b.zero()) return a;
   const bool first = a.exponent_ >= b.exponent_;
@@ -54,7 +54,7 @@ bool operator<(const Wide& a, const Wide& b) {
   return (a.exponent_ < b.exponent_) != a.negative();
 }
 
-Wide abs(const Wide& x) { return x.negative() ? -x : x; }
+Wide abs(const Wide& x) { return Wide(std::fabs(x.mantissa()), x.exponent()); }
 
 Wide larger(const Wide& x, const Wide& z) { return x > z ? x : z; }
 

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
+#include "ops/special.h"
 #include "ports/bound.h"
 #include "truth/scalar.h"
 #include "truth/values.h"
@@ -22,18 +24,64 @@ namespace {
 
 constexpr double kLog2 = 0.693147180559945309417232121458176568;
 constexpr double kLog10 = 2.302585092994045684017991454684364208;
+constexpr double kTinyExponent = -60, kHugeExponent = 60;
 
-/// The argument in fp64. A function of a huge argument takes that at the end of fp64.
-double in_double(const Wide& x) {
-  if (!x.finite()) return x.mantissa();
-  const double v = x.value();
-  return std::isfinite(v) ? v : std::copysign(kLargest, v);
+bool is_beyond_double(const Wide& x) { return x.finite() && x.exponent() > 1023; }
+
+/// By the function in fp64. NaN, which means not known, where fp64 cannot hold argument or result.
+Wide by_double(Op op, const Wide& x) {
+  const double v = x.value(), y = apply(op, v);
+  if (is_beyond_double(x) || (!std::isfinite(y) && std::isfinite(v))) return Wide(not_a_number());
+  return Wide(y);
+}
+/// For functions that do not change beyond the range of fp64.
+Wide by_end(Op op, const Wide& x) {
+  return is_beyond_double(x) ? Wide(apply(op, std::copysign(kLargest, x.mantissa())))
+                             : by_double(op, x);
 }
 
-Wide by_double(Op op, const Wide& x) {
-  const double v = in_double(x), y = apply(op, v);
-  if (!std::isfinite(y) && std::isfinite(v)) return Wide(not_a_number());
-  return Wide(y);
+/// The slope at 0 of a function that is proportional to its argument there; 0: it is another one.
+double slope_at_zero(Op op) {
+  switch (op) {
+    case Op::Sin:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Atan:
+    case Op::Sinh:
+    case Op::Tanh:
+    case Op::Asinh:
+    case Op::Atanh:
+    case Op::Expm1:
+    case Op::Log1p:
+      return 1;
+    case Op::Erf:
+      return 2 * std::numbers::inv_sqrtpi;
+    case Op::Erfinv:
+      return 0.5 / std::numbers::inv_sqrtpi;
+    default:
+      return 0;
+  }
+}
+
+/// Asinh and Acosh: ln(2 |x|) for large |x|, in or beyond fp64.
+Wide inverse_hyperbolic(Op op, const Wide& x) {
+  if (!x.finite() || x.exponent() < kHugeExponent || (op == Op::Acosh && x.negative()))
+    return by_double(op, x);
+  const Wide y = log(abs(x)) + Wide(kLog2);
+  return x.negative() ? -y : y;
+}
+
+/// erfc(x) = exp(-x²) erfcx(x), where fp64 has no erfc left.
+Wide erfc_of(const Wide& x) {
+  if (!x.finite() || x.negative() || !(Wide(26) < x)) return by_end(Op::Erfc, x);
+  if (!(x < Wide(0x1p16))) return Wide(not_a_number());
+  // A rounding of x² or of its quotient by ln 2 would become a relative error of x² units in the
+  // result. So the square is exact, and ln 2 has two parts; the product with the first is exact.
+  constexpr long double kHigh = 6.93147180369123816490e-01L, kLow = 1.90821492927058770002e-10L;
+  const double v = x.value(), square = v * v, lost = std::fma(v, v, -square);
+  const double doublings = std::nearbyint(square / kLog2);
+  const long double rest = square - doublings * kHigh - doublings * kLow + lost;
+  return Wide(std::exp(static_cast<double>(-rest)), -doublings) * Wide(ops::erfcx(v));
 }
 
 Wide sigmoid(const Wide& x) {
@@ -43,14 +91,15 @@ Wide sigmoid(const Wide& x) {
 
 Wide function_of(Op op, const Wide& x) {
   if (x.nan()) return x;
-  const double small = -60, large = 60;  // of exponents
+  const double slope = slope_at_zero(op);
+  if (slope != 0 && x.finite() && x.exponent() < kTinyExponent) return Wide(slope) * x;
   switch (op) {
     case Op::Exp:
       return exp(x);
     case Op::Exp2:
       return power_of_two(x);
     case Op::Expm1:
-      return std::fabs(in_double(x)) < 700 ? by_double(op, x) : exp(x) - Wide(1);
+      return std::fabs(x.value()) < 700 ? by_double(op, x) : exp(x) - Wide(1);
     case Op::Log:
       return log(x);
     case Op::Log2:
@@ -58,9 +107,7 @@ Wide function_of(Op op, const Wide& x) {
     case Op::Log10:
       return log(x) / Wide(kLog10);
     case Op::Log1p:
-      if (!x.finite() || x.zero()) return by_double(op, x);
-      if (x.exponent() < small) return x;
-      return x.exponent() > large ? log(x) : by_double(op, x);
+      return x.finite() && x.exponent() > kHugeExponent ? log(x) : by_double(op, x);
     case Op::Sqrt:
       return sqrt(x);
     case Op::Rsqrt:
@@ -70,16 +117,29 @@ Wide function_of(Op op, const Wide& x) {
     case Op::Sigmoid:
       return sigmoid(x);
     case Op::Sinh:
+      // Where the argument is small the two parts would cancel.
+      if (std::fabs(x.value()) < 700) return by_double(op, x);
       return (exp(x) - exp(-x)) / Wide(2);
     case Op::Cosh:
       return (exp(x) + exp(-x)) / Wide(2);
     case Op::Tanh:
     case Op::Erf:
     case Op::Atan:
+    case Op::Sign:
+      return by_end(op, x);
+    case Op::Erfc:
+      return erfc_of(x);
+    case Op::Erfcx:
+      if (!is_beyond_double(x) || x.negative()) return by_double(op, x);
+      return Wide(std::numbers::inv_sqrtpi) / x;
     case Op::Asinh:
-      if (!x.zero() && x.finite() && x.exponent() < -500)
-        return op == Op::Erf ? by_double(op, x) : x;
-      return by_double(op, x);
+    case Op::Acosh:
+      return inverse_hyperbolic(op, x);
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Trunc:
+    case Op::Round:
+      return is_beyond_double(x) ? x : by_double(op, x);
     default:
       return by_double(op, x);
   }
@@ -168,14 +228,16 @@ Wide quotient_error(const Wide& x, const Wide& z, const Wide& y, const Wide& ex,
 }
 
 Wide power(const Wide& x, const Wide& z) {
-  const double e = in_double(z);
-  if (e == 2) return x * x;
-  const double v = in_double(x), y = std::pow(v, e);
-  if (x.finite() && x.value() == v && std::isfinite(y) && (y != 0 || v == 0)) return Wide(y);
-  if (!x.negative()) return exp(Wide(e) * log(x));
-  if (std::floor(e) != e) return Wide(not_a_number());
-  const Wide size = exp(Wide(e) * log(abs(x)));
-  return std::fmod(e, 2) != 0 ? -size : size;
+  if (z == Wide(2)) return x * x;
+  // Infinity and 0 are on the same side of 1 as what lies beyond the range of fp64.
+  const double v = x.value(), e = z.value(), y = std::pow(v, e);
+  const bool special = !x.finite() || x.zero() || !z.finite() || z.zero();
+  const bool fits = std::isfinite(v) && std::fabs(v) >= 0x1p-1022 && std::isfinite(y) && y != 0;
+  if (special || (fits && std::isfinite(e))) return Wide(y);
+  if (!x.negative()) return exp(z * log(x));
+  if (std::isfinite(e) && std::floor(e) != e) return Wide(not_a_number());
+  const Wide size = exp(z * log(abs(x)));
+  return std::isfinite(e) && std::fmod(e, 2) != 0 ? -size : size;
 }
 
 WideValue compared(const WideOp& op, const WideValue& x, const WideValue& z) {
@@ -187,15 +249,29 @@ WideValue compared(const WideOp& op, const WideValue& x, const WideValue& z) {
   return {Wide(compare(op.op, order, 0.0) ? 1 : 0), {}, {}};
 }
 
-WideValue cast(const WideOp& op, const WideValue& x) {
-  const bool whole = !tensor::is_float(op.to);
-  if (!whole) return rounded_result(op, x);
-  if (op.to == DType::Bool && !(abs(x.t) < Wide(kPathFactor) * x.a + x.h))
-    return {Wide(x.t.zero() ? 0 : 1), {}, {}};
-  if (!x.a.zero() || !x.h.zero()) return unknown();
+/// Returns whether the errors decide that the value is zero, or is not.
+bool is_zero_certain(const WideValue& x) {
+  const Wide reach = Wide(kPathFactor) * x.a + x.h;
+  return reach.zero() || reach < abs(x.t);
+}
+
+/// Integers that the format can hold are exact.
+WideValue cast_to_float(WideOp op, const WideValue& x) {
   const double v = x.t.value();
-  return {Wide(to_double(tensor::is_float(op.from) ? to_integer(v, op.to)
-                                                   : wrapped(op.to, static_cast<int64_t>(v)),
+  if (!tensor::is_float(op.from)) {
+    op.errors.relative = op.to != DType::Fp64 && rounded(DType::Fp32, v) != v ? 1 : 0;
+    op.rounds_half = rounded(op.to, v) != v;
+  }
+  return rounded_result(op, x);
+}
+
+WideValue cast(const WideOp& op, const WideValue& x) {
+  const bool whole = !tensor::is_float(op.to), integers = !tensor::is_float(op.from);
+  if (!whole) return cast_to_float(op, x);
+  if (op.to == DType::Bool && is_zero_certain(x)) return {Wide(x.t.zero() ? 0 : 1), {}, {}};
+  if (!x.a.zero() || !x.h.zero() || (integers && !is_whole(x))) return unknown();
+  const double v = x.t.value();
+  return {Wide(to_double(integers ? wrapped(op.to, static_cast<int64_t>(v)) : to_integer(v, op.to),
                          op.to)),
           {},
           {}};
@@ -211,6 +287,10 @@ WideValue unknown() { return {Wide(not_a_number()), Wide(infinity()), Wide(infin
 
 bool is_known(const WideValue& x) { return x.a.finite() && x.h.finite(); }
 
+bool is_whole(const WideValue& x) {
+  return x.a.zero() && x.h.zero() && std::fabs(x.t.value()) <= 0x1p53;
+}
+
 WideValue wide_unary(const WideOp& op, const WideValue& x) {
   if (!is_known(x)) return unknown();
   if (op.op == Op::Cast) return cast(op, x);
@@ -218,10 +298,12 @@ WideValue wide_unary(const WideOp& op, const WideValue& x) {
   if (op.op == Op::Abs) return {abs(x.t), x.a, x.h};
   if (op.op == Op::IsNan) return {Wide(x.t.nan() ? 1 : 0), {}, {}};
   if (op.op == Op::IsInf) return {Wide(!x.t.nan() && !x.t.finite() ? 1 : 0), {}, {}};
-  if (op.op == Op::Not) return {Wide(x.t.zero() ? 1 : 0), {}, {}};
+  if (op.op == Op::Not)
+    return is_zero_certain(x) ? WideValue{Wide(x.t.zero() ? 1 : 0), {}, {}} : unknown();
   if (is_stepped(op.op)) {
-    if (!x.a.zero() || !x.h.zero()) return unknown();
-    return {by_double(op.op, x.t), {}, {}};
+    const bool lost = x.t.value() == 0 && !x.t.zero();
+    if (!x.a.zero() || !x.h.zero() || lost) return unknown();
+    return {function_of(op.op, x.t), {}, {}};
   }
   const ops::Between between = graph::op_info(op.op).between;
   const Wide y = function_of(op.op, x.t);
@@ -259,6 +341,7 @@ WideValue wide_choice(const WideValue& x, const WideValue& z, double sign) {
 
 WideValue wide_binary(const WideOp& op, const WideValue& x, const WideValue& z) {
   if (op.op >= Op::Eq && op.op <= Op::Ge) return compared(op, x, z);
+  if (op.op == Op::Pow && z.t.zero() && z.a.zero() && z.h.zero()) return {Wide(1), {}, {}};
   if (!is_known(x) || !is_known(z)) return unknown();
   switch (op.op) {
     case Op::Add:

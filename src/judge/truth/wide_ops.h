@@ -29,6 +29,9 @@ struct WideOp {
 
 WideValue unknown();
 bool is_known(const WideValue& x);
+/// Returns whether an integer is known for certain. Larger ones than 2^53 are not: a mantissa of
+/// fp64 cannot hold them all.
+bool is_whole(const WideValue& x);
 
 WideValue wide_unary(const WideOp& op, const WideValue& x);
 WideValue wide_binary(const WideOp& op, const WideValue& x, const WideValue& z);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/contains.h"
 #include "ports/bound.h"
 #include "tensor/host_tensor.h"
 #include "truth/facts.h"
@@ -98,8 +99,7 @@ class WideRun {
     const View dense = dense_view(shape);
     std::vector<View> parts(2);
     for (size_t d = 0; d < shape.size(); ++d) {
-      const bool gone = std::find(n.attrs.dims.begin(), n.attrs.dims.end(), static_cast<int>(d)) !=
-                        n.attrs.dims.end();
+      const bool gone = contains(n.attrs.dims, static_cast<int>(d));
       parts[gone ? 1 : 0].shape.push_back(shape[d]);
       parts[gone ? 1 : 0].strides.push_back(dense.strides[d]);
     }
@@ -144,7 +144,7 @@ class WideRun {
       return plan.view ? at(n.inputs[0], address(*plan.view, index)) : unknown();
     if (graph::op_info(n.op).kind != OpKind::Pointwise) return unknown();
     const bool integers = !tensor::is_float(plan.op.from) && !tensor::is_float(n.dtype);
-    if (integers && n.op != Op::Cast && n.op != Op::Not) return whole(n, plan, index);
+    if (integers && n.op != Op::Cast) return whole(n, plan, index);
     const WideValue x = at(n.inputs[0], index);
     return n.inputs.size() == 1 ? wide_unary(plan.op, x)
                                 : wide_binary(plan.op, x, at(n.inputs[1], index));
@@ -158,14 +158,13 @@ class WideRun {
 
   // Comparisons and arithmetic of integers.
   WideValue whole(const Node& n, const NodePlan& plan, int64_t index) {
-    const auto integer = [&](size_t k) {
-      return static_cast<int64_t>(at(n.inputs[k], index).t.value());
-    };
-    const int64_t x = integer(0);
+    const bool one = n.inputs.size() == 1;
+    const WideValue first = at(n.inputs[0], index), last = one ? first : at(n.inputs[1], index);
+    if (!is_whole(first) || !is_whole(last)) return unknown();
+    const auto x = static_cast<int64_t>(first.t.value()), z = static_cast<int64_t>(last.t.value());
     if (n.op >= Op::Eq && n.op <= Op::Ge)
-      return {Wide(compare(n.op, x, integer(1), plan.op.from) ? 1 : 0), {}, {}};
-    const int64_t y =
-        n.inputs.size() == 1 ? apply(n.op, x, n.dtype) : apply(n.op, x, integer(1), n.dtype);
+      return {Wide(compare(n.op, x, z, plan.op.from) ? 1 : 0), {}, {}};
+    const int64_t y = one ? apply(n.op, x, n.dtype) : apply(n.op, x, z, n.dtype);
     return {Wide(to_double(y, n.dtype)), {}, {}};
   }
 

@@ -49,7 +49,7 @@ struct JumpingChoice : Choice {
     Choice::add(x, f);
     const double v = f.sign * x.t, e = reach(x);
     if (jumps(j)) {
-      up = larger(v + (f.sign > 0 ? j.hi : j.lo) + e, up);
+      up = larger(upper_end(v, rise_of(v, j, f.sign) + e), up);
       down = larger(v - (f.sign > 0 ? j.lo : j.hi) - e, down);
     } else {
       certain = larger(v, certain);

@@ -226,12 +226,12 @@ struct Choice {
     t = v > t ? v : t;
     if (!f.truth) return;
     if (f.in_a) {
-      up_a = larger(v + x.a, up_a);
+      up_a = larger(upper_end(v, x.a), up_a);
       down_a = larger(v - x.a, down_a);
     }
     if (f.in_h) {
       const double both = reach(f.in_a ? x.a : 0, x.h);
-      up_h = larger(v + both, up_h);
+      up_h = larger(upper_end(v, both), up_h);
       down_h = larger(v - both, down_h);
     }
   }

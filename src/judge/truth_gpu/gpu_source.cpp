@@ -26,7 +26,7 @@ std::string KernelText::param(int buffer, const std::string& type) {
   const auto [known, fresh] = types_.try_emplace(buffer, type);
   if (fresh) buffers_.push_back(buffer);
   // A buffer that the kernel writes anywhere is not a pointer to const.
-  if (!fresh && known->second != type && type.rfind("const ", 0) != 0) known->second = type;
+  if (!fresh && known->second != type && !type.starts_with("const ")) known->second = type;
   return fmt::format("p{}", buffer);
 }
 

@@ -73,8 +73,9 @@ KW_HD double digamma(double x) {
   double reflected = 0;
   if (x < 0) {
     if (x == floor(x)) return not_a_number();
-    // Takes the fraction first, because tan(pi x) of a large x would lose it.
-    reflected = kPi / tan(kPi * (x - floor(x)));
+    // Takes the fraction first, because tan(pi x) of a large x would lose it. By trunc, because
+    // x - floor(x) of a small x would lose it too.
+    reflected = kPi / tan(kPi * (x - trunc(x)));
     x = 1 - x;
   }
   double sum = 0;

@@ -35,5 +35,18 @@ TEST(Erfcx, HasItsEnds) {
   EXPECT_TRUE(std::isnan(erfcx(std::numeric_limits<double>::quiet_NaN())));
 }
 
+// Next to a pole at -n, digamma is about -1 / (x + n) + digamma(n + 1).
+TEST(Digamma, KeepsTheFractionBelowItsPoles) {
+  for (const double x : {-1e-300, -1e-30, -1e-20, -1e-12, -1e-6})
+    EXPECT_NEAR(digamma(x) * -x, 1, 1e-5) << x;
+  EXPECT_NEAR(digamma(-1e-12) + 0.57721566490153286, 1e12, 1e-3);
+  EXPECT_NEAR(digamma(-3 - 0x1p-20), 0x1p20 + 1.2561176684318, 1e-5);
+  EXPECT_NEAR(digamma(-3 + 0x1p-20), -0x1p20 + 1.2561176684318, 1e-5);
+  EXPECT_NEAR(digamma(-0.5), 0.03648997397857652, 1e-15);
+  EXPECT_NEAR(digamma(-1e5 - 0.25), 14.6545256185, 1e-9);
+  EXPECT_TRUE(std::isnan(digamma(-4)));
+  EXPECT_EQ(digamma(-0.0), std::numeric_limits<double>::infinity());
+}
+
 }  // namespace
 }  // namespace kw::ops
