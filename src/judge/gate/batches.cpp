@@ -282,7 +282,7 @@ class BatchProbe {
       const std::optional<int64_t> row = other_row(first.outputs[i], now.outputs[i], axis, order);
       if (!row) continue;
       report_.difference =
-          fmt::format("{} along {}: row {} of {} has other bits as row {} of {}, {}",
+          fmt::format("{} along {}: row {} of {} differs in its bits from row {} of {}, {}",
                       shape.graph.outputs[i].name, relation.dim, order[static_cast<size_t>(*row)],
                       shape.dims.at(relation.dim), *row, order.size(), task::dims_text(other.dims));
       report_.first_dims = shape.dims;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "gate/fakes.h"
 #include "gate/gate.h"
@@ -168,6 +169,33 @@ TEST_F(CoverageTest, ConstantsOfTheCodeBecomeExtents) {
       return cell.cell.shape.ends_with(extent);
     })) << extent;
   }
+}
+
+TEST_F(CoverageTest, ConstantsAreTriedWhereTheirLaunchGroupRuns) {
+  compiler.ptx =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry twice(.param .u32 d) {\n"
+      "  .reg .pred %p<2>;\n  .reg .b32 %r<3>;\n  ld.param.u32 %r1, [d];\n"
+      "  setp.eq.s32 %p1, %r1, 3930;\n  ret;\n}\n";
+  EXPECT_TRUE(passed(two_groups("D % 8 == 0")).complete);
+  for (const int64_t rest : {0, 1}) {  // of D by 8: which group runs
+    EXPECT_TRUE(std::ranges::any_of(report.cells, [&](const CellReport& cell) {
+      const std::string& shape = cell.cell.shape;
+      if (!shape.starts_with("B=3930 ")) return false;
+      const int64_t extent = std::stoll(shape.substr(shape.find("D=") + 2));
+      return (extent % 8 == 0) == (rest == 0);
+    })) << rest;
+  }
+}
+
+TEST_F(CoverageTest, EveryRestOfAnUnrolledLoopIsRun) {
+  EXPECT_TRUE(passed(kLaunch).complete);
+  std::set<int64_t> rests;  // of odd rows by 128, in warps
+  for (const CellReport& cell : report.cells) {
+    const std::string& shape = cell.cell.shape;
+    const int64_t extent = std::stoll(shape.substr(shape.find("D=") + 2));
+    if (extent > 600 && extent % 2 == 1) rests.insert(extent % 128 / 32);
+  }
+  EXPECT_EQ(rests.size(), 4U);
 }
 
 TEST_F(CoverageTest, MoreThresholdsThanShapesAreNamed) {

@@ -214,7 +214,7 @@ record::Verdict Gate::conclude() const {
         : report_.lint.empty()
             ? "a kernel that writes zeros would be right in every cell: the truth is zero, "
               "NaN, or within its own error of zero everywhere"
-            : "every cell rests on what the task leaves open: " + report_.lint.front()};
+            : "no cell can distinguish a right kernel from a wrong one: " + report_.lint.front()};
   }
   record::Passed passed{summary_, right_cells_, deterministic_, batch_, sum_order_};
   passed.complete = covered_.incomplete.empty();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kBatchWork = 2e7;  // of a shape on the virtual GPU: tens of milliseconds
 constexpr const char* kNoBatch =
-    "not applicable: the reference computes no dim of its inputs place by place";
+    "not applicable: the reference treats no dim of its inputs as a batch";
 
 record::BatchInvariance record_of(const BatchReport& batches) {
   record::BatchInvariance record{batches.same(), batches.dims, batches.runs, batches.difference};

@@ -75,8 +75,9 @@ Result<Stop> Gate::virtual_stage() {
   // Other orders of blocks and warps must give the same bits; otherwise the candidate is not
   // deterministic.
   for (const bool largest : {false, true}) {
-    const std::optional<size_t> cell = first_cell(virtual_, largest);
-    if (!cell || (largest && cell == first_cell(virtual_, false))) continue;
+    const std::optional<size_t> cell = first_cell(*virtual_.at->pool, report_.cells, largest);
+    if (!cell || (largest && cell == first_cell(*virtual_.at->pool, report_.cells, false)))
+      continue;
     stop = KW_TRY(check_order(*cell));
     if (stop) return stop;
   }
@@ -278,14 +279,12 @@ record::Verdict verdict_from(const Judged& judged, const record::Cell& cell, std
   }
 }
 
-// Returns the first cell of a shape judged with more than one element. It takes the most expensive
-// shape if `largest`; otherwise a small one, derived if possible.
-std::optional<size_t> Gate::first_cell(const Bench& bench, bool largest) const {
-  const Pool& pool = *bench.at->pool;
+std::optional<size_t> first_cell(const Pool& pool, const std::vector<CellReport>& judged,
+                                 bool largest) {
   std::optional<size_t> found;
   for (size_t i = 0; i < pool.cells().size(); ++i) {
     const shapes::ShapeCase& shape = pool.shape(pool.cells()[i]);
-    const bool known = std::ranges::any_of(report_.cells, [&](const CellReport& cell) {
+    const bool known = std::ranges::any_of(judged, [&](const CellReport& cell) {
       return cell.cell.shape == task::dims_text(shape.dims) && cell.summary.elements > 1;
     });
     if (!known || (i > 0 && pool.cells()[i - 1].shape == pool.cells()[i].shape)) continue;
@@ -299,7 +298,7 @@ Result<Stop> Gate::hygiene_stage() {
   begin(Stage::Hygiene, "checking memory and determinism");
   if (!gpu_) {
     say("poison, bounds, writes to inputs and uninitialised data were watched in every run");
-    const std::optional<size_t> cell = first_cell(virtual_, false);
+    const std::optional<size_t> cell = first_cell(*virtual_.at->pool, report_.cells, false);
     if (cell && unknown_instruction_.empty()) {
       Stop stop = KW_TRY(check_alignment(virtual_, *cell));
       if (stop) return stop;
@@ -310,9 +309,9 @@ Result<Stop> Gate::hygiene_stage() {
   }
   say("poison, guard zones and inputs were checked after every run");
   for (const bool largest : {false, true}) {
-    const std::optional<size_t> cell = first_cell(*gpu_, largest);
+    const std::optional<size_t> cell = first_cell(*gpu_->at->pool, report_.cells, largest);
     if (!cell || hashes_.count(*cell) == 0) continue;
-    if (largest && cell == first_cell(*gpu_, false)) continue;
+    if (largest && cell == first_cell(*gpu_->at->pool, report_.cells, false)) continue;
     KW_TRY(check_interrupt(request_));
     Stop stop = KW_TRY(check_alignment(*gpu_, *cell));
     if (!stop) stop = KW_TRY(check_determinism(*cell));

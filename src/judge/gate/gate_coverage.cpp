@@ -10,7 +10,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
+#include <set>
 
+#include "core/contains.h"
+#include "core/text.h"
 #include "gate/gate_stages.h"
 #include "inputs/families.h"
 #include "os/memory.h"
@@ -25,12 +29,21 @@ using record::Stage;
 
 constexpr double kUnmeasuredRate = 1e8;  // work per second, before anything ran
 constexpr double kRatedWork = 1e5;       // smaller cells measure only overhead
-constexpr double kTruthBytes = 64;       // of memory per element, at most
-constexpr size_t kCoverFamilies = 2;     // for a shape that runs a launch group
+constexpr size_t kMostBranchShapes = 96, kIdleShapes = 16;
+constexpr double kBranchWork = 1e7;  // of all these shapes
+constexpr uint64_t kGrowth = 512;
+constexpr int64_t kLadderStep = 33, kLadderSteps = 8, kMediumExtent = 1100;
+constexpr double kTruthBytes = 64;  // of memory per element, at most
 
 std::string spikes_or_first(const task::Task& task) {
   const std::vector<std::string> all = inputs::families_for(task);
-  return std::ranges::find(all, "spikes") != all.end() ? "spikes" : all.front();
+  return contains(all, "spikes") ? "spikes" : all.front();
+}
+
+/// For a shape that only this candidate needs: planted spikes, and the constants of its own code,
+/// which may be compared with values behind a limit of sizes only.
+std::vector<std::string> cover_families(const task::Task& task) {
+  return {spikes_or_first(task), inputs::kImmediatesFamily};
 }
 
 std::string count_text(double count) {
@@ -59,7 +72,7 @@ bool fits_memory(const graph::Graph& graph) {
 
 void Coverage::note_missing(std::string why, double elements) {
   missing_from = std::min(missing_from, elements);
-  if (std::ranges::find(incomplete, why) == incomplete.end()) incomplete.push_back(std::move(why));
+  if (!contains(incomplete, why)) incomplete.push_back(std::move(why));
 }
 
 void Coverage::limit_to(const std::string& shape, double elements) {
@@ -70,7 +83,11 @@ void Coverage::limit_to(const std::string& shape, double elements) {
 
 void Coverage::note_right(const shapes::ShapeCase& shape, const Judged& judged) {
   dims.insert(shape.dims);
-  if (judged.group >= 0) ++group_cells[static_cast<size_t>(judged.group)];
+  if (judged.group >= 0) {
+    ++group_cells[static_cast<size_t>(judged.group)];
+    const auto at = least.try_emplace(judged.group, shape.work, shape.dims).first;
+    if (shape.work < at->second.first) at->second = {shape.work, shape.dims};
+  }
   // The rate of the largest cell predicts larger ones best.
   if (shape.work < std::max(kRatedWork, rated_work) || judged.seconds <= 0) return;
   rated_work = shape.work;
@@ -107,6 +124,7 @@ Result<Stop> Gate::cover_module(Bench& bench) {
   for (const shapes::ShapeCase& shape : pool.shapes().cases) known.push_back(&shape);
   const shapes::PlanView view(module_, matching_, task(), bench.at->fixed, known);
   Stop stop = KW_TRY(run_module_shapes(bench, view));
+  if (!stop) stop = KW_TRY(run_branches(bench, shapes::virtual_limits().work));
   if (!stop) stop = KW_TRY(run_benchmarks(bench));
   if (!stop) stop = KW_TRY(run_groups(bench, view, covered_.affordable_work()));
   return stop ? std::move(stop) : judge_groups(view);
@@ -124,17 +142,15 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view)
   const Pool& pool = *bench.at->pool;
   const bool replayed = pool.replayable() && !pool.cells().empty();
   const uint64_t secret = replayed ? pool.cells().front().seed : KW_TRY(request_.entropy());
-  const shapes::ModuleShapes made =
-      KW_TRY(shapes::plan_module_shapes(view, pool.shapes(), shapes::plan_thresholds(module_),
-                                        virtual_.programs.code_extents(), limits.work, secret));
+  std::vector<shapes::GroupCode> groups;
+  for (const auto& [group, shape] : covered_.least)
+    groups.push_back({group, virtual_.programs.code_extents(group), shape.second});
+  const shapes::ModuleShapes made = KW_TRY(shapes::plan_module_shapes(
+      view, pool.shapes(), shapes::plan_thresholds(module_), groups, limits.work, secret));
   for (const std::string& line : made.left_out) report_.skipped.push_back(line);
-  const std::vector<std::string> families = inputs::families_for(task());
-  size_t turn = 0;
   for (const shapes::ShapeCase& shape : made.cases) {
-    const size_t count = std::min(kCoverFamilies, families.size());
-    const size_t first = turn++ % count;
-    for (size_t k = 0; k < (shape.secret ? count : 1); ++k) {
-      Stop stop = KW_TRY(run_extra(bench, shape, families[(first + k) % count]));
+    for (const std::string& family : cover_families(task())) {
+      Stop stop = KW_TRY(run_extra(bench, shape, family));
       if (stop) return stop;
     }
   }
@@ -151,6 +167,94 @@ Result<Stop> Gate::run_extra(Bench& bench, const shapes::ShapeCase& shape,
   if (!selection || told_.count(task::dims_text(shape.dims)) != 0) return Stop();
   const size_t cell = KW_TRY(bench.at->pool->extra_cell(shape, family, request_.entropy));
   return run_cell(bench, Stage::Numerics, cell);
+}
+
+namespace {
+
+/// Another shape near one that ran. One extent grows by less than a few blocks of threads, which
+/// changes what an unrolled loop leaves over, or each is drawn again around its old value.
+task::Dims varied(const task::Task& task, const task::Dims& near, std::mt19937_64& random) {
+  task::Dims dims = near;
+  const bool grow = random() % 2 == 0;
+  const size_t chosen = random() % std::max<size_t>(dims.size(), 1);
+  size_t number = 0;
+  for (auto& [name, extent] : dims) {
+    const bool changes = grow ? number++ == chosen : random() % 2 == 0;
+    if (!changes) continue;
+    const double low = std::log(static_cast<double>(std::max<int64_t>(extent / 3, 1)));
+    const double high = std::log(static_cast<double>(3 * extent + 8));
+    const double drawn = low + (high - low) * (static_cast<double>(random() >> 11) * 0x1p-53);
+    const auto range = task.dims.find(name);
+    const task::DimRange limits = range == task.dims.end() ? task::DimRange{} : range->second;
+    const int64_t multiple = std::max<int64_t>(limits.multiple, 1);
+    const int64_t wanted = grow ? extent + 1 + static_cast<int64_t>(random() % kGrowth)
+                                : static_cast<int64_t>(std::exp(drawn));
+    extent = std::clamp(wanted / multiple * multiple, std::max(limits.low, multiple), limits.high);
+  }
+  return dims;
+}
+
+/// For each dim, the shapes that ran with its largest extent and with one of medium size, growing
+/// in steps of a warp and one: every rest of a loop unrolled by up to eight, odd and even.
+std::vector<task::Dims> ladders(const task::Task& task, const std::vector<task::Dims>& ran) {
+  std::vector<task::Dims> all;
+  for (const auto& [name, range] : task.dims) {
+    const int64_t multiple = std::max<int64_t>(range.multiple, 1);
+    for (const int64_t most : {range.high, kMediumExtent}) {
+      const task::Dims* base = nullptr;
+      for (const task::Dims& dims : ran) {
+        const int64_t extent = dims.at(name);
+        if (extent <= most && (base == nullptr || extent > base->at(name))) base = &dims;
+      }
+      for (int64_t step = 1; base != nullptr && step <= kLadderSteps; ++step) {
+        all.push_back(*base);
+        int64_t& extent = all.back().at(name);
+        extent = std::min((extent + step * kLadderStep) / multiple * multiple, range.high);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+// Code that no run executed can hold anything. An unrolled loop has a rest that only some extents
+// reach, and no constant names them. So every rest is run; then shapes near those that ran are
+// tried while they make some branch of the code go another way.
+Result<Stop> Gate::run_branches(Bench& bench, double most_work) {
+  if (!unknown_instruction_.empty() || covered_.dims.empty()) return Stop();
+  const Pool& pool = *virtual_.at->pool;
+  std::mt19937_64 random(pool.replayable() ? pool.cells().front().seed
+                                           : KW_TRY(request_.entropy()));
+  const std::vector<task::Dims> known(covered_.dims.begin(), covered_.dims.end());
+  const std::vector<task::Dims> planned = ladders(task(), known);
+  size_t open = virtual_.programs.one_way_branches().size(), tried = 0, idle = 0;
+  double work = 0;
+  for (; idle < kIdleShapes && tried < kMostBranchShapes; ++tried) {
+    const bool drawn = tried >= planned.size();
+    if (drawn && open == 0) break;
+    const task::Dims dims =
+        drawn ? varied(task(), known[random() % known.size()], random) : planned[tried];
+    const shapes::DerivedShape made = KW_TRY(
+        shapes::derive_shape(task(), pool.shapes(), dims, "may reach other code", most_work));
+    idle += drawn ? 1 : 0;
+    if (!made.shape || (work += made.shape->work) > kBranchWork) continue;
+    Stop stop = KW_TRY(run_extra(virtual_, *made.shape, inputs::kImmediatesFamily));
+    const size_t now = virtual_.programs.one_way_branches().size();
+    if (!stop && now != open && &bench != &virtual_)
+      stop = KW_TRY(run_extra(bench, *made.shape, inputs::kImmediatesFamily));
+    if (stop) return stop;
+    if (now != open) idle = 0;  // a shape may also bring new code, with branches of its own
+    open = now;
+  }
+  const std::vector<int> lines = virtual_.programs.one_way_branches();
+  std::set<int> distinct(lines.begin(), lines.end());
+  std::vector<std::string> names;
+  for (const int line : distinct) names.push_back(std::to_string(line));
+  if (!names.empty())
+    say(fmt::format("{} more shapes tried; branches that always went one way: line{} {}", tried,
+                    names.size() == 1 ? "" : "s", join(names, ", ")));
+  return Stop();
 }
 
 // Runs every group that did not run yet at the smallest shape that selects it, if that is cheap.
@@ -170,9 +274,8 @@ Result<Stop> Gate::run_groups(Bench& bench, const shapes::PlanView& view, double
         fmt::format("selects the launch group of line {}", module_.groups[i].line), most_work));
     if (!made.costly && !made.shape) covered_.group_refused[i] = made.refused;
     if (!made.shape || !fits_memory(made.shape->graph)) continue;
-    const std::vector<std::string> families = inputs::families_for(task());
-    for (size_t k = 0; k < std::min(kCoverFamilies, families.size()); ++k) {
-      Stop stop = KW_TRY(run_extra(bench, *made.shape, families[k]));
+    for (const std::string& family : cover_families(task())) {
+      Stop stop = KW_TRY(run_extra(bench, *made.shape, family));
       if (stop) return stop;
     }
     if (covered_.group_cells[i] == 0)

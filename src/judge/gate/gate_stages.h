@@ -24,6 +24,7 @@ using Stop = std::optional<record::Verdict>;
 struct Coverage {
   std::vector<int64_t> group_cells;  // by group: right cells
   std::vector<std::optional<task::Dims>> group_shapes;
+  std::map<int, std::pair<double, task::Dims>> least;  // by group: the cheapest shape that ran it
   std::map<size_t, std::string> group_refused;  // why a shape that selects the group did not run
   std::set<task::Dims> dims;                    // shapes with a right cell
   double budget_left = 0;                       // seconds
@@ -48,6 +49,11 @@ Status check_interrupt(const GateRequest& request);
 /// The verdict on a candidate that failed in this cell.
 record::Verdict verdict_from(const Judged& judged, const record::Cell& cell, std::string repro,
                              record::Stage stage, bool is_virtual);
+
+/// The first cell of a shape that was judged with more than one element: of the most expensive
+/// shape if `largest`, otherwise of a small one, derived if possible.
+std::optional<size_t> first_cell(const Pool& pool, const std::vector<CellReport>& judged,
+                                 bool largest);
 
 class Gate {
  public:
@@ -75,6 +81,7 @@ class Gate {
   // Judging what the module itself suggests, and benchmark shapes uncut.
   Result<Stop> cover_module(Bench& bench);
   Result<Stop> run_module_shapes(Bench& bench, const shapes::PlanView& view);
+  Result<Stop> run_branches(Bench& bench, double most_work);
   Result<Stop> run_groups(Bench& bench, const shapes::PlanView& view, double most_work);
   Result<Stop> run_benchmarks(Bench& bench);
   Result<Stop> run_whole(Bench& bench, const shapes::ShapeCase& shape);
@@ -95,7 +102,6 @@ class Gate {
   void note_cell(Bench& bench, record::Stage stage, size_t cell, const Judged& judged);
   Result<bool> serves(Bench& bench, const shapes::ShapeCase& shape);
   Status check_alive(Bench& bench, const Judged& judged);
-  std::optional<size_t> first_cell(const Bench& bench, bool largest) const;
   /// Runs an already judged cell on the GPU again; the outputs stay on the device.
   struct RerunResult {
     Judged judged;

@@ -55,7 +55,7 @@ ImposterRow settled(KillCount tally) {
   ImposterRow row = std::move(tally.row);
   row.equivalent = tally.same_on_paper && row.survived() && row.tried > 0;
   if (row.survived() && row.tried > 0 && !tally.at_own_shape)
-    row.inapplicable = "it means something only at derived shapes, where it is right";
+    row.inapplicable = "it applies only at derived shapes, and is right there";
   return row;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/contains.h"
 #include "gate/imposter_kinds.h"
 #include "gate/rewrite.h"
 #include "ports/bound.h"
@@ -261,7 +262,7 @@ struct Overrides {
   Graph apply(const Graph& graph) const {
     Rewriter rewriter(graph);
     return rewriter.run([this](Rewriter& r, NodeId id) -> std::optional<NodeId> {
-      const bool replaced = std::ranges::find(nodes, id) != nodes.end();
+      const bool replaced = contains(nodes, id);
       return replaced ? std::optional(r.parameter(r.from()[id])) : std::nullopt;
     });
   }

@@ -47,6 +47,7 @@ uint64_t bytes_of(const PoolSet& set) {
 constexpr size_t kObligatory = 2;  // of all_families(), from the first
 
 constexpr int64_t kLongRow = 1100;  // rows with every family: longer than a block, but quick
+constexpr int64_t kShortRow = 8;    // in shorter rows, a planted value often is the maximum
 
 /// The longest last extent of an input.
 int64_t row_extent(const graph::Graph& graph) {
@@ -98,12 +99,18 @@ std::vector<size_t> Pool::full_shapes() const {
     if (!shape.secret && shape.work <= options_.full_work) small.push_back(i);
   }
   if (small.size() <= wanted) return small;
+  // One with short rows: threads without an element, and results of few terms, are common there.
+  const auto shortest = std::ranges::find_if(small, [&](size_t shape) {
+    const int64_t length = row_extent(shapes_.cases[shape].graph);
+    return length > 1 && length <= kShortRow;
+  });
   // One with rows longer than a block, whose warps must agree, and others from the middle.
   const auto longest = std::ranges::max_element(small, {}, [&](size_t shape) {
     const int64_t length = row_extent(shapes_.cases[shape].graph);
     return length > kLongRow ? 0 : length;
   });
   std::vector<size_t> chosen = {*longest};
+  if (shortest != small.end() && *shortest != *longest) chosen.push_back(*shortest);
   for (size_t i = small.size() / 2; i < small.size() && chosen.size() < wanted; ++i) {
     if (small[i] != *longest) chosen.push_back(small[i]);
   }

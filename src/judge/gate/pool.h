@@ -26,7 +26,7 @@ using Entropy = std::function<Result<uint64_t>()>;
 
 struct PoolOptions {
   int sets_per_shape = 4;
-  int full_shapes = 2;                     // number of shapes that get every family
+  int full_shapes = 3;                     // number of shapes that get every family
   double full_work = 1e8;                  // … unless their work exceeds this
   std::optional<uint64_t> seed;            // replayable; not set: seeds come from entropy
   std::string family;                      // use only this family; "" = as the task needs

@@ -77,22 +77,26 @@ bool adds_floats_in_memory(const std::string& ptx) {
 
 }  // namespace
 
-void Programs::note_ptx(const std::string& ptx) {
+void Programs::note_ptx(const std::string& ptx, Image* image) {
   adds_in_memory_ = adds_in_memory_ || adds_floats_in_memory(ptx);
-  code_extents_.merge(shapes::code_extents(ptx));
+  image->extents = shapes::code_extents(ptx);
   inputs::merge(inputs::immediates_of(ptx), &immediates_);
 }
 
 Result<const Programs::Image*> Programs::image_for(const kernel::Selection& selection) {
   const std::string key = variant_key(selection);
   const auto known = images_.find(key);
-  if (known != images_.end()) return &known->second;
+  if (known != images_.end()) {
+    known->second.groups.insert(selection.group);
+    return &known->second;
+  }
   const auto start = std::chrono::steady_clock::now();
   ports::CompileOutcome outcome = KW_TRY(compile(selection));
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   compile_seconds_ += passed.count();
   ++compiles_;
   Image image;
+  image.groups = {selection.group};
   if (outcome.failed) {
     image.failed = std::move(outcome.failed);
     compiler_name_ = image.failed->compiler;
@@ -104,7 +108,7 @@ Result<const Programs::Image*> Programs::image_for(const kernel::Selection& sele
       image.id = *id;
     else
       image.not_loaded = id.error().message;
-    if (kind_ == ports::ImageKind::Ptx) note_ptx(outcome.compiled->image);
+    if (kind_ == ports::ImageKind::Ptx) note_ptx(outcome.compiled->image, &image);
     outcome.compiled->image.clear();
     image.compiled = std::move(*outcome.compiled);
   }
@@ -137,6 +141,33 @@ Result<Built> Programs::build(const shapes::Matching& matching, const task::Task
     built.ready = Built::Ready{image->id, std::move(program).value(), selection->group};
   }
   return built;
+}
+
+shapes::CodeExtents Programs::code_extents(int group) const {
+  shapes::CodeExtents extents;
+  for (const auto& [key, image] : images_) {
+    if (image.groups.count(group) != 0) extents.merge(image.extents);
+  }
+  return extents;
+}
+
+void Programs::note_branches(ports::ImageId image, const std::vector<ports::BranchWays>& launches) {
+  for (const ports::BranchWays& launch : launches) {
+    ports::BranchWays& known = branches_[{image, launch.entry}];
+    if (known.ways.empty()) known = launch;
+    for (size_t i = 0; i < launch.ways.size(); ++i) known.ways[i] |= launch.ways[i];
+  }
+}
+
+std::vector<int> Programs::one_way_branches() const {
+  std::vector<int> lines;
+  for (const auto& [kernel, known] : branches_) {
+    for (size_t i = 0; i < known.ways.size(); ++i) {
+      if (known.ways[i] != (ports::kBranchTaken | ports::kBranchPassed))
+        lines.push_back(known.lines[i]);
+    }
+  }
+  return lines;
 }
 
 ports::InputViews program_inputs(const kernel::Program& program, const shapes::Matching& matching,

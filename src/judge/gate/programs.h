@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,8 +62,13 @@ class Programs {
   bool adds_in_memory() const { return adds_in_memory_; }
   /// Returns the constants of all PTX compiled so far.
   const inputs::Immediates& immediates() const { return immediates_; }
-  /// Extents at which the PTX made so far may change what it does; see code_extents().
-  const shapes::CodeExtents& code_extents() const { return code_extents_; }
+  /// Extents at which the PTX of a launch group, as far as it was made, may change what it does.
+  shapes::CodeExtents code_extents(int group) const;
+  /// Adds what a run of an image did; see one_way_branches().
+  void note_branches(ports::ImageId image, const std::vector<ports::BranchWays>& launches);
+  /// Branches that were reached and always went the same way, over all runs so far; branches that
+  /// no run reached count, too. By line of the module.
+  std::vector<int> one_way_branches() const;
 
  private:
   struct Image {
@@ -70,10 +76,12 @@ class Programs {
     ports::ImageId id = 0;
     std::optional<ports::CompileFailed> failed;
     std::string not_loaded;
+    shapes::CodeExtents extents;
+    std::set<int> groups;  // launch groups that use it
   };
   Result<const Image*> image_for(const kernel::Selection& selection);
   Result<ports::CompileOutcome> compile(const kernel::Selection& selection);
-  void note_ptx(const std::string& ptx);
+  void note_ptx(const std::string& ptx, Image* image);
 
   const kernel::Module& module_;
   ports::Compiler& compiler_;
@@ -82,7 +90,7 @@ class Programs {
   double timeout_seconds_;
   ports::ImageKind kind_;
   std::map<std::string, Image> images_;
-  shapes::CodeExtents code_extents_;
+  std::map<std::pair<ports::ImageId, std::string>, ports::BranchWays> branches_;
   std::string compiler_name_;
   bool adds_in_memory_ = false;
   inputs::Immediates immediates_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/contains.h"
 #include "gate/metamorphic.h"
 
 namespace kw::gate {
@@ -315,10 +316,6 @@ class Splitting final : public Following {
   }
 };
 
-bool any_of(const std::vector<double>& amounts, double amount) {
-  return std::ranges::find(amounts, amount) != amounts.end();
-}
-
 }  // namespace
 
 std::vector<Relation> value_relations(const Graph& graph) {
@@ -342,7 +339,7 @@ std::vector<Relation> value_relations(const Graph& graph) {
           *shifts);
     const auto linear = Splitting(graph, i).outputs();
     if (linear && std::ranges::all_of(*linear, [](double v) { return v == 1; }) &&
-        any_of(*linear, 1))
+        contains(*linear, 1))
       add(RelationKind::Linear, fmt::format("the result is linear in {}", input.name), *linear);
   }
   return relations;

@@ -67,8 +67,9 @@ struct PlantSource {
   size_t preferred = 0;  // the first of them are taken three times of four; 0: all alike
   uint64_t share = 0, share_at_start = 0;
 
-  T pick(uint64_t draw) const {
-    const bool first = preferred > 0 && (draw >> 2) % 4 != 0;
+  /// `only_preferred`: large numbers in a sum would hide the small ones.
+  T pick(uint64_t draw, bool only_preferred = false) const {
+    const bool first = preferred > 0 && (only_preferred || (draw >> 2) % 4 != 0);
     return values[(draw >> 4) % (first ? preferred : values.size())];
   }
 };
@@ -79,7 +80,8 @@ using PlantSources = std::vector<PlantSource<T>>;
 constexpr uint64_t kShares = 1024;
 constexpr uint64_t kExact = 64, kExactStart = 256;  // one of 16; one of 4 at the start of a row
 constexpr uint64_t kModule = 64, kModuleStart = 512;
-constexpr uint64_t kOther = 4;  // below half a percent
+constexpr uint64_t kOther = 4;      // below half a percent
+constexpr uint64_t kExtremeOf = 8;  // one of this many rows or columns
 
 // Returns the source for an element, or null.
 template <typename T>
@@ -130,12 +132,48 @@ void plant_numbers(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
     const PlantSource<double>* source = source_for(sources, random, at % row == 0);
     if (source == nullptr) return;
     const uint64_t choice = random >> 10;
-    const double value = source->pick(choice >> 8);
+    const bool calm = derive_seed(seed, static_cast<uint64_t>(at / row)) % 2 == 0;
+    const double value = source->pick(choice >> 8, calm);
     const double limit = std::ldexp(1.0, limited({-1100, 1100}, tensor->dtype).high);
     if (std::fabs(value) > limit) return;
     put(tensor, at, choice % 4 == 0 ? -value : value);
     const uint64_t neighbour = (choice >> 2) % 4;
     if (neighbour < 2) step(tensor, at, neighbour == 0);
+  });
+}
+
+/// Makes one of kExtremeOf rows, or columns, have a threshold as its largest or smallest value: a
+/// kernel may look at the result of a maximum. The values beyond it are mirrored, so that only one
+/// element is the threshold.
+void plant_extremes(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
+  PlantSources<double> sources;
+  if (draw.family == "immediates") {
+    const Immediates& module = draw.cell.immediates;
+    add_source(&sources, {{module.numbers.begin(),
+                           module.numbers.begin() + static_cast<long>(module.compared_numbers)},
+                          0,
+                          0,
+                          0});
+  }
+  add_source(&sources, {draw.constants.numbers, 0, 0, 0});
+  const int64_t row = row_length(*tensor);
+  if (sources.empty() || row == 0) return;
+  const bool rows = seed % 2 == 0;
+  const int64_t length = rows ? row : tensor::element_count(tensor->shape).value() / row;
+  const double limit = std::ldexp(1.0, limited({-1100, 1100}, tensor->dtype).high);
+  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t) {
+    const int64_t line = rows ? at / row : at % row, place = rows ? at % row : at / row;
+    const uint64_t choice = derive_seed(seed, static_cast<uint64_t>(line));
+    if (choice % kExtremeOf != 0) return;
+    const double value = sources[(choice >> 8) % sources.size()].pick(choice >> 16);
+    if (std::fabs(value) > limit) return;
+    const bool largest = (choice >> 6) % 2 == 0;
+    double mine = 0;
+    tensor::load_values(*tensor, at, std::span(&mine, 1));
+    if (place == static_cast<int64_t>((choice >> 40) % static_cast<uint64_t>(length)))
+      put(tensor, at, value);
+    else if (largest ? mine >= value : mine <= value)
+      put(tensor, at, 2 * value - mine + (largest ? -0.125 : 0.125));
   });
 }
 
@@ -230,10 +268,12 @@ Result<HostTensor> draw_planted(const TensorDraw& draw) {
   HostTensor tensor = KW_TRY(draw_plain(draw.with("normal", draw.seed)));
   if (!has_levels(draw)) return tensor;
   const uint64_t seed = derive_seed(draw.seed, 34);
-  if (tensor::is_float(tensor.dtype))
+  if (tensor::is_float(tensor.dtype)) {
     plant_numbers(draw, seed, &tensor);
-  else
+    plant_extremes(draw, derive_seed(draw.seed, 36), &tensor);
+  } else {
     KW_TRY(plant_integers(draw, seed, &tensor));
+  }
   plant_copies(draw, derive_seed(draw.seed, 35), &tensor);
   return tensor;
 }

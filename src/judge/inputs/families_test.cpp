@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "core/contains.h"
 #include "graph/builder.h"
 #include "inputs/fake_task.h"
 #include "inputs/graph_constants.h"
@@ -191,6 +192,22 @@ TEST(Families, ImmediatesOfTheCandidateArePlanted) {
   EXPECT_EQ(share_of(two.drawn("immediates", 3)[0], secret), 0);
 }
 
+TEST(Families, ThresholdsAreExtremesOfSomeLines) {
+  const TwoInputs two(compared);
+  Immediates module;
+  module.numbers = {0.731257};
+  module.compared_numbers = 1;
+  const double secret = static_cast<float>(0.731257);
+  bool largest = false, smallest = false;
+  for (uint64_t seed = 0; seed < 400 && !(largest && smallest); ++seed) {  // one row each
+    const std::vector<double> x = two.drawn("immediates", seed, &module)[0];
+    largest = largest || *std::ranges::max_element(x) == secret;
+    smallest = smallest || *std::ranges::min_element(x) == secret;
+  }
+  EXPECT_TRUE(largest);
+  EXPECT_TRUE(smallest);
+}
+
 TEST(Families, MagnitudesFillTheWindowOfTheFormula) {
   const TwoInputs sum([](graph::Builder& b, graph::NodeId x, graph::NodeId z) {
     return *b.binary(graph::Op::Add, Operand::tensor(x), Operand::tensor(z));
@@ -311,7 +328,7 @@ TEST(Families, SpecialValuesOnlyWhereTheyPropagate) {
   task::Task task = fake_task();
   const auto has = [&](const std::string& name) {
     const auto names = families_for(task);
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return contains(names, name);
   };
   EXPECT_FALSE(has("special"));
   EXPECT_TRUE(has("denormal"));

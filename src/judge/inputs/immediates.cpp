@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 
+#include "core/contains.h"
 #include "ptx/parse.h"
 
 namespace kw::inputs {
@@ -36,8 +37,7 @@ double half_value(uint16_t bits, int exponent_bits) {
 
 template <typename T>
 void add_once(std::vector<T>* values, T value, size_t most) {
-  if (values->size() < most && std::ranges::find(*values, value) == values->end())
-    values->push_back(value);
+  if (values->size() < most && !contains(*values, value)) values->push_back(value);
 }
 
 class ImmediateReader {
@@ -84,7 +84,9 @@ class ImmediateReader {
     }
     const auto value = static_cast<int64_t>(operand.bits);
     add_once(&to->integers, value, most);
-    if (std::llabs(value) <= int64_t{1} << 24) add(static_cast<double>(value));
+    // Sizes and indices: a float is rarely compared as an integer.
+    if (std::llabs(value) <= int64_t{1} << 24 && is_ordinary(static_cast<double>(value)))
+      add_once(&others_.numbers, static_cast<double>(value), kMostOthers);
     const int size = instruction.types.empty() ? 4 : ptx::type_size(instruction.types.back());
     if (size == 8) add(std::bit_cast<double>(operand.bits));
     if (size == 4) add(std::bit_cast<float>(static_cast<uint32_t>(operand.bits)));

@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
+
+#include "core/contains.h"
 
 namespace kw::inputs {
 namespace {
@@ -21,9 +22,7 @@ constexpr const char* kHead = R"(.version 8.0
 
 Immediates read(const std::string& body) { return immediates_of(kHead + body + "  ret;\n}\n"); }
 
-bool holds(const std::vector<double>& values, double value) {
-  return std::ranges::find(values, value) != values.end();
-}
+bool holds(const std::vector<double>& values, double value) { return contains(values, value); }
 
 TEST(Immediates, FloatsOfComparisonsComeFirst) {
   const Immediates found = read(

@@ -12,6 +12,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/contains.h"
+
 namespace kw::inputs {
 
 namespace {
@@ -89,7 +91,7 @@ class MagnitudePass {
   static bool scales_its_argument(Op op) {
     constexpr Op kScaling[] = {Op::Exp, Op::Exp2, Op::Expm1, Op::Sinh,        Op::Cosh,
                                Op::Sin, Op::Cos,  Op::Tan,   Op::CumLogSumExp};
-    return std::ranges::find(kScaling, op) != std::end(kScaling);
+    return contains(kScaling, op);
   }
 
   const Magnitude& operand(const Node& node, size_t i) const {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "kernel/expr.h"
 #include "tensor/npy.h"
@@ -48,9 +49,7 @@ class DimSolver {
   }
 
  private:
-  bool is_dim(const std::string& name) const {
-    return std::ranges::find(names_, name) != names_.end();
-  }
+  bool is_dim(const std::string& name) const { return contains(names_, name); }
 
   void set(const std::string& name, int64_t value) {
     dims_[name] = value;

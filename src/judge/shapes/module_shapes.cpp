@@ -3,6 +3,8 @@
 // each with its two extents alone. Constants of the code share shapes: one dim takes the largest
 // that is left, the others take the smallest, so that all dims meet all extents in few cheap
 // shapes. One shape per constant and dim was the alternative; it needs three times as many runs.
+// Where a module has several launch groups, a constant counts as met only at a shape that selects
+// the group whose code has it.
 // The cost: a failure at a shared shape does not tell which of its extents is to blame.
 #include "shapes/module_shapes.h"
 
@@ -21,8 +23,9 @@ namespace kw::shapes {
 
 namespace {
 
-constexpr size_t kMostNamed = 8;  // constants in one message
-constexpr size_t kMostAbove = 5;  // secret extents for one dim
+constexpr size_t kMostNamed = 8;   // constants in one message
+constexpr int64_t kSmallest = 64;  // extents below this are tried for dims beside a constant
+constexpr size_t kMostAbove = 5;   // secret extents for one dim
 
 class ModulePlanner {
  public:
@@ -79,6 +82,23 @@ class ModulePlanner {
     return Done{};
   }
 
+  /// The constants of a group's code at shapes that select this group: at others they mean nothing.
+  Status add_group_constants(const GroupCode& code) {
+    for (const auto& [name, range] : view_.task().dims) {
+      for (const int64_t extent : code.extents.compared) {
+        if (extent < range.low || extent > range.high ||
+            extent % std::max<int64_t>(range.multiple, 1) != 0 ||
+            has_case(code.group, name, extent))
+          continue;
+        const task::Dims dims = shrunk(code, name, extent);
+        if (view_.group_at(dims) != code.group) continue;
+        const bool there = KW_TRY(add(dims, "around a constant of the launch group's code"));
+        if (there) note_reached(name, extent);
+      }
+    }
+    return Done{};
+  }
+
   /// Extents well above what the module compares a dim with, one for each factor of two: at the
   /// threshold itself an error may be too small to show.
   Status add_above() {
@@ -116,6 +136,33 @@ class ModulePlanner {
   }
 
  private:
+  /// Whether a planned shape selects the group and has this extent.
+  bool has_case(int group, const std::string& name, int64_t extent) const {
+    return std::ranges::any_of(known_, [&](const task::Dims& dims) {
+      const auto at = dims.find(name);
+      return at != dims.end() && at->second == extent && view_.group_at(dims) == group;
+    });
+  }
+
+  /// The group's shape with this extent, the other dims as small as the group allows.
+  task::Dims shrunk(const GroupCode& code, const std::string& name, int64_t extent) const {
+    task::Dims dims = code.base;
+    dims[name] = extent;
+    for (const auto& [other, range] : view_.task().dims) {
+      if (other == name) continue;
+      const int64_t step = std::max<int64_t>(range.multiple, 1);
+      for (int64_t small = std::max(range.low, step); small < std::min(dims[other], kSmallest);
+           small += step) {
+        task::Dims less = dims;
+        less[other] = small;
+        if (view_.group_at(less) != code.group) continue;
+        dims = std::move(less);
+        break;
+      }
+    }
+    return dims;
+  }
+
   bool full() const { return out_.cases.size() >= room_; }
 
   void note_reached(const std::string& name, int64_t extent) { met_[name].insert(extent); }
@@ -195,11 +242,15 @@ class ModulePlanner {
 
 Result<ModuleShapes> plan_module_shapes(const PlanView& view, const ShapePlan& plan,
                                         const std::vector<Threshold>& thresholds,
-                                        const CodeExtents& code, double most_work,
+                                        const std::vector<GroupCode>& groups, double most_work,
                                         uint64_t secret) {
+  CodeExtents code;
+  for (const GroupCode& group : groups) code.merge(group.extents);
   ModulePlanner planner(view, plan, most_work, secret);
   KW_TRY(planner.add_thresholds(thresholds));
   KW_TRY(planner.add_constants(code.compared, true));
+  for (const GroupCode& group : groups) KW_TRY(planner.add_group_constants(group));
+  KW_TRY(planner.add_constants(code.behind, false));
   KW_TRY(planner.add_constants(code.other, false));
   KW_TRY(planner.add_above());
   return planner.take();

@@ -16,6 +16,13 @@ namespace kw::shapes {
 /// At most this many shapes for one module.
 inline constexpr size_t kMostModuleShapes = 64;
 
+/// The code that one launch group runs, and a small shape that selects the group.
+struct GroupCode {
+  int group = 0;
+  CodeExtents extents;
+  task::Dims base;
+};
+
 struct ModuleShapes {
   std::vector<ShapeCase> cases;
   std::vector<std::string> left_out;  // thresholds without a shape on one side, with the reason
@@ -25,6 +32,7 @@ struct ModuleShapes {
 /// of the machine.
 Result<ModuleShapes> plan_module_shapes(const PlanView& view, const ShapePlan& plan,
                                         const std::vector<Threshold>& thresholds,
-                                        const CodeExtents& code, double most_work, uint64_t secret);
+                                        const std::vector<GroupCode>& groups, double most_work,
+                                        uint64_t secret);
 
 }  // namespace kw::shapes

@@ -14,6 +14,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/contains.h"
 #include "graph/cost.h"
 #include "inputs/families.h"
 #include "shapes/tile_work.h"
@@ -119,8 +120,7 @@ class Planner {
  private:
   Status add_demanded(const std::vector<Dims>& shapes, const std::string& why, bool benchmark) {
     for (const Dims& dims : shapes) {
-      if (std::ranges::find(plan_.demanded, dims) == plan_.demanded.end())
-        plan_.demanded.push_back(dims);
+      if (!contains(plan_.demanded, dims)) plan_.demanded.push_back(dims);
       KW_TRY(add_own(dims, why, benchmark));
     }
     return Done{};
@@ -451,7 +451,7 @@ Result<DerivedShape> derive_shape(const task::Task& task, const ShapePlan& plan,
   const bool other = !plan.cases.empty() && !same_form(*graph, plan.cases.front().graph);
   if (other || !task.difference(*graph).empty()) {
     made.refused =
-        fmt::format("{}: the inputs are others or the outputs have another rank or dtype there",
+        fmt::format("{}: at this shape the inputs differ, or the rank or dtype of the outputs",
                     task::dims_text(dims));
     return made;
   }

@@ -176,11 +176,11 @@ class CodeConstants {
   void add(int64_t value) {
     for (const int64_t extent : {value, value + 1, value - 1}) {
       if (extent < 2 || extent > kLargestConstant || !seen_.insert(extent).second) continue;
-      out.push_back(extent);
+      (extent == value + 1 ? behind : out).push_back(extent);
     }
   }
 
-  std::vector<int64_t> out;
+  std::vector<int64_t> out, behind;
 
  private:
   std::set<int64_t> seen_;
@@ -291,7 +291,7 @@ std::optional<Sides> sides_of(const Threshold& threshold, const PlanView& view,
 }
 
 void CodeExtents::merge(const CodeExtents& more) {
-  for (const auto member : {&CodeExtents::compared, &CodeExtents::other}) {
+  for (const auto member : {&CodeExtents::compared, &CodeExtents::behind, &CodeExtents::other}) {
     for (const int64_t extent : more.*member) {
       if (!contains(this->*member, extent)) (this->*member).push_back(extent);
     }
@@ -306,7 +306,9 @@ CodeExtents code_extents(const std::string& ptx_text) {
   add_tables(*module, &found);
   CodeExtents extents;
   extents.compared = std::exchange(found.out, {});
+  for (const int64_t extent : std::exchange(found.behind, {})) extents.compared.push_back(extent);
   add_constants(*module, {"add", "sub", "xor", "mov", "selp"}, &found);
+  extents.behind = std::move(found.behind);
   extents.other = std::move(found.out);
   return extents;
 }

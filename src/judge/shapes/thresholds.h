@@ -38,7 +38,9 @@ std::optional<Sides> sides_of(const Threshold& threshold, const PlanView& view,
 /// Extents at which device code may change what it does: constants with their neighbours.
 struct CodeExtents {
   std::vector<int64_t> compared;  // of comparisons, min and max; values of small tables
-  std::vector<int64_t> other;     // of other arithmetic, which may prepare a comparison
+  std::vector<int64_t> behind;    // one more than those of other arithmetic: where an unrolled part
+                                  // of a row has its first element
+  std::vector<int64_t> other;     // the rest of these
   void merge(const CodeExtents& more);
 };
 /// Text that is not PTX has none.

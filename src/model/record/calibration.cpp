@@ -11,10 +11,6 @@ namespace {
 // Increase it when the meaning of a calibration changes.
 constexpr int64_t kVersion = 2;
 
-bool starts_with(const std::string& text, const std::string& start) {
-  return text.compare(0, start.size(), start) == 0;
-}
-
 }  // namespace
 
 void fields(auto& v, Peak& p) {
@@ -50,7 +46,7 @@ double Calibration::peak(const std::string& precision) const { return peak(preci
 double Calibration::peak(const std::string& precision, const std::string& instruction) const {
   double best = 0;
   for (const Peak& row : peaks) {
-    if (row.precision == precision && starts_with(row.instruction, instruction))
+    if (row.precision == precision && row.instruction.starts_with(instruction))
       best = std::max(best, row.tera);
   }
   return best;
