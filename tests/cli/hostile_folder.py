@@ -74,10 +74,10 @@ VGPU = ["--device", "vgpu", "--compiler", compiler]
 DIMS = ["--dim", "B=2", "--dim", "D=64"]
 COMMANDS = [
     ["doctor"], ["doctor", "--looked"], ["doctor", "--has", "nvrtc"], ["check", MODULE, "--compiler", compiler], ["describe", REFERENCE],
-    ["describe", "reference.py"], ["verify", MODULE, "--reference", REFERENCE, *VGPU, "--family", "offset"],
-    ["verify", "kernel.cu", "--reference", "reference.py", *VGPU, "--family", "offset"], ["run", MODULE, *DIMS, *VGPU],
+    ["describe", "reference.py"], ["verify", MODULE, "--reference", REFERENCE, *VGPU, *DIMS, "--family", "offset"],
+    ["verify", "kernel.cu", "--reference", "reference.py", *VGPU, *DIMS, "--family", "offset"], ["run", MODULE, *DIMS, *VGPU],
     ["lint", "reference.py", "--seeds", "2"], ["sass", MODULE, *DIMS], ["profile", "kernel.cu", *DIMS, *VGPU], ["runs"],
-    ["synthesize", "--reference", "reference.py", "--time", "1s", "--candidates", "1", "--quick", *VGPU], ["screen", "empty"],
+    ["synthesize", "--reference", "reference.py", "--time", "1s", "--candidates", "1", "--quick", *VGPU, *DIMS], ["screen", "empty"],
 ]
 
 
@@ -103,13 +103,13 @@ h.check("must be an absolute path" in run(["doctor"], RELATIVE).stderr, "a relat
 # The loader takes an empty entry for the working directory. What a program is linked with it loads before the program can say anything.
 os.unlink(place("libgcc_s.so.1"))
 for libraries in (":/nowhere", "/nowhere:", ".", "/nowhere::/usr/lib"):
-    for words in (["doctor"], ["verify", MODULE, "--reference", REFERENCE, *VGPU, "--family", "offset"]):
+    for words in (["doctor"], ["verify", MODULE, "--reference", REFERENCE, *VGPU, *DIMS, "--family", "offset"]):
         run(words, {**PLAIN, "LD_LIBRARY_PATH": libraries})
 
 # A copy of the program in such a folder is not in its build folder any more.
 os.makedirs(place("sub", "x"), exist_ok=True)
 copy = shutil.copy(h.binary, place("sub", "kernelwright-copy"))
-for words in (["doctor"], ["verify", MODULE, "--reference", REFERENCE, *VGPU, "--family", "offset"]):
+for words in (["doctor"], ["verify", MODULE, "--reference", REFERENCE, *VGPU, *DIMS, "--family", "offset"]):
     run(words, PLAIN, copy)
 
 # What is named by a relative path in a variable is refused, and the message says why.

@@ -198,7 +198,7 @@ def bad_input():
         (["setup", "--baseline", "nowhere.cu", *TASK], 2, "nowhere.cu"),
         (["setup", *TASK], 2, "missing kernel"),
         (["setup", KERNEL, "--baseline", KERNEL, *TASK], 2, "given twice"),
-        (["setup", KERNEL], 2, "needs --reference"),
+        (["setup", KERNEL], 2, "missing required option --reference"),
         (["setup", KERNEL, "--ref", "nowhere.py"], 2, "no reference nowhere.py"),
         (["setup", KERNEL, "--ref", none], 2, "none.py"),
         (["setup", KERNEL, "--ref", REFERENCE, "--reference", REFERENCE], 2, "the same"),

@@ -24,7 +24,7 @@ with open(MODULE) as file:
 # An honest module.
 done = h.expect("honest", verify(), 0, r"PASSED\n.*cells.*worst element.*deterministic +yes.*seeds +fresh.*preparation .* s, gate .* s")
 h.check("\033" not in done.stdout, "no colour in a pipe", done)
-done = h.expect("explained", verify(MODULE, REFERENCE, "--explain"), 0, r"what each stage did.*static.*compile.*vgpu.*numerics.*hygiene.*metamorphic.*cells\n")
+done = h.expect("explained", verify(MODULE, REFERENCE, "--explain", "--family", "normal"), 0, r"what each stage did.*static.*compile.*vgpu.*numerics.*hygiene.*metamorphic.*cells\n")
 report = json.loads(h.run(*verify(MODULE, REFERENCE, "--json")).stdout)
 h.check(report["verdict"] == "passed" and report["ok"] and report["exit_code"] == 0, "verdict in JSON: %s" % report["verdict"])
 h.check(all(cell["cell"]["seed"] is None for cell in report["cell_list"]), "secret seeds are not shown")
@@ -32,7 +32,7 @@ h.check(report["constants"]["max_z"] == 1, "constants are shown")
 h.check(not report["replay_seeded"], "fresh seeds")
 
 # A seed makes it repeatable, and says so.
-words = verify(MODULE, REFERENCE, "--seed", "5", "--json")
+words = verify(MODULE, REFERENCE, "--seed", "5", "--family", "spikes", "--json")
 first, second = json.loads(h.run(*words).stdout), json.loads(h.run(*words).stdout)
 h.check(first["replay_seeded"] and first["error"] == second["error"], "the same seed gives the same numbers")
 h.expect("replay-seeded", verify(MODULE, REFERENCE, "--seed", "5", "--family", "offset", "--dims", '{"B": 3, "D": 100}', *NEVER), 0,

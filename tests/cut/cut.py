@@ -13,7 +13,7 @@ from harness import Harness, ROOT  # noqa: E402
 
 h = Harness(sys.argv[1])
 SHIM = os.path.abspath(sys.argv[2])
-SAMPLE = 14 if os.environ.get("KW_LONG") == "1" else 8
+SAMPLE = 14 if os.environ.get("KW_LONG") == "1" else 4
 h.environment["KERNELWRIGHT_LIBCUDA"] = "/nowhere/libcuda.so.1"
 WORDS = ["--reference", os.path.join(ROOT, "examples", "rms_norm.py"), "--compiler", h.compiler(), "--cross-check", "never",
          "--candidates", "3", "--seed", "5", "--device", "vgpu", "--dims", '{"B": 64, "D": 64}']

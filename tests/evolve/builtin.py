@@ -58,7 +58,7 @@ def whole(task):
     readme = open(os.path.join(folder, "final", "README.md")).read()
     check("best so far, by proposals" in readme and "kernelwright evolve" in readme, "the curve is in the README")
     judged = jobs.run("verify", os.path.join(folder, "final", "kernel.cu"), "--reference", task, "--device", "vgpu",
-                      "--compiler", jobs.chosen(), "--cross-check", "never")
+                      "--compiler", jobs.chosen(), "--cross-check", "never", "--family", "normal", "--budget-seconds", "1")
     check(judged.returncode == 0, "what was shipped is right", judged)
     return folder
 
@@ -84,7 +84,7 @@ def same_by_seed(task, folder):
 def killed(task, folder):
     """kill -9 in the middle, twice; then the journal is that of a run without a stop."""
     words = [jobs.binary, "evolve", task, "--device", "vgpu", "--target", "sm_90", "--cross-check", "never", "--versus", "none",
-             "--compiler", jobs.chosen(), *SMALL]
+             "--budget-seconds", "1", "--compiler", jobs.chosen(), *SMALL]
     before = set(jobs.runs())
     process = subprocess.Popen(words, env=jobs.environment, cwd=jobs.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     run = None

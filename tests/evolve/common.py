@@ -27,7 +27,7 @@ class Evolving:
 
     def evolve(self, task, *words, **options):
         return self.run("evolve", task, "--device", "vgpu", "--target", "sm_90", "--cross-check", "never", "--versus", "none",
-                        "--compiler", self.chosen(), *words, **{"timeout": 900, **options})
+                        "--budget-seconds", "1", "--compiler", self.chosen(), *words, **{"timeout": 900, **options})
 
     def chosen(self):
         return self.compiler()

@@ -2,7 +2,7 @@
 """Header-only libraries of templates, as CUTLASS is one: found by --include and by $KW_CUTLASS, launched through templates with
 parameters in structures by value, from a CUDA file with a launcher and from a Python file with an extension. And extensions of several files.
 
-Usage: include_test.py KERNELWRIGHT. Exit 77: no nvcc, or no torch, here.
+Usage: include_test.py KERNELWRIGHT. KW_LONG=1: also an extension with such a library. Exit 77: no nvcc, or no torch, here.
 """
 import json
 import os
@@ -211,8 +211,10 @@ def main():
             with open(os.path.join(folder, name), "w") as file:
                 file.write(text)
         by_option = ["--include", os.path.join(root, "include"), "--include", os.path.join(root, "tools/util/include")]
-        rows = [("launcher.cu", by_option, {}, 0, ""), ("model.py", [], {"KW_CUTLASS": root}, 0, ""),
+        rows = [("launcher.cu", by_option, {}, 0, ""), ("launcher.cu", [], {"KW_CUTLASS": root}, 0, ""),
                 ("model.py", [], {}, 1, "cutlass/cutlass.h"), ("several.py", [], {}, 0, "")]
+        if os.environ.get("KW_LONG") == "1":
+            rows.append(("model.py", [], {"KW_CUTLASS": root}, 0, ""))
         for name, words, variables, code, said in rows:
             environment = {key: value for key, value in os.environ.items() if key != "KW_CUTLASS"} | variables
             answer = subprocess.run([sys.argv[1], "verify", os.path.join(folder, name), "--reference", os.path.join(REFERENCES, "matmul.py"), "--device",

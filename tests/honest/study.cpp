@@ -12,9 +12,10 @@
 #include <random>
 #include <set>
 
+#include "compile/compile_worker.h"
 #include "core/json.h"
-#include "core/text.h"
 #include "harness.h"
+#include "json_lines.h"
 #include "machine/devices.h"
 #include "modules.h"
 #include "os/files.h"
@@ -70,20 +71,9 @@ Result<Json> judge(const HonestModule& module, int time, const Settings& setting
   return line;
 }
 
-Result<std::vector<Json>> read_results(const std::string& path) {
-  std::vector<Json> lines;
-  if (!os::exists(path)) return lines;
-  const std::string text = KW_TRY(os::read_file(path));
-  for (const std::string& line : split(text, '\n')) {
-    auto parsed = Json::parse(line);
-    if (parsed) lines.push_back(std::move(parsed).value());  // the last one may be cut off
-  }
-  return lines;
-}
-
 Result<int> run(const Settings& settings) {
   Seen seen;
-  const std::vector<Json> before = KW_TRY(read_results(settings.results));
+  const std::vector<Json> before = KW_TRY(read_json_lines(settings.results));
   for (const Json& line : before)
     seen.insert({line["module"].as_string(), static_cast<int>(line["time"].as_int())});
   Tools tools;
@@ -128,7 +118,7 @@ std::string kind_of(const Json& line) {
 }
 
 Result<int> print_table(const Settings& settings) {
-  const std::vector<Json> lines = KW_TRY(read_results(settings.results));
+  const std::vector<Json> lines = KW_TRY(read_json_lines(settings.results));
   std::map<std::string, Row> rows;
   for (const Json& line : lines) {
     for (const std::string& kind : {kind_of(line), std::string("~all")}) {
@@ -189,4 +179,8 @@ int main_of(int argc, char** argv) {
 
 }  // namespace kw::honest
 
-int main(int argc, char** argv) { return kw::honest::main_of(argc, argv); }
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == kw::compile::kWorkerCommand)
+    return kw::compile::compile_worker_main();
+  return kw::honest::main_of(argc, argv);
+}

@@ -1,4 +1,5 @@
 """A provider that rejects every request: an error with the provider's words and the right exit code in every command, in every format.
+Every third answer, or all of them with KW_LONG=1.
 
     rejected.py KERNELWRIGHT
 """
@@ -47,8 +48,11 @@ def always(step):
     return lambda conversation, state: step
 
 
+STEP = 1 if os.environ.get("KW_LONG") == "1" else 3
+
+
 def synthesize():
-    for name, (step, code, words) in {**ANSWERS, **AGAIN}.items():
+    for name, (step, code, words) in list({**ANSWERS, **AGAIN}.items())[::STEP]:
         done, requests, folder, _ = jobs.talk(None, "--proposer", "llm", *SHORT, respond=always(step))
         judged("synthesize, " + name, done, code, words)
         check(jobs.report(folder)["failed_stage"] == "codegen" and requests, f"{name}: the report says where", done)
@@ -70,7 +74,7 @@ def others():
     with open(os.path.join(suite, "scale.py"), "w", encoding="utf-8") as file:
         file.write("import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n        return x * 2 + 1\n"
                    "\n\ndef get_inputs():\n    return [torch.randn(1000)]\n\n\ndef get_init_inputs():\n    return []\n")
-    for name in ("400", "400, HTML", "401", "422"):
+    for name in ("400", "400, HTML", "422", "401")[::STEP]:
         step, code, words = ANSWERS[name]
         with ModelServer(respond=always(step), key=KEY) as server:
             env = jobs.serve(server)
@@ -81,8 +85,8 @@ def others():
                             "--iterations", "1", "--branches", "2", "--out", jobs.path("optimize" + name.replace(", ", "")), env=env)
             judged("optimize, " + name, done, code, words)
             out = jobs.path("eval" + name.replace(", ", ""))
-            done = jobs.run("eval", "--suite", suite, "--device", "vgpu", "--target", "sm_90", "--compiler", jobs.compiler(), "--proposer", "llm",
-                            "--model-id", "anthropic:claude-sonnet-4-6", "--candidates", "1", "--out", out, env=env)
+            done = jobs.run("eval", "--suite", suite, "--device", "vgpu", "--target", "sm_90", "--cross-check", "never", "--compiler", jobs.compiler(),
+                            "--proposer", "llm", "--model-id", "anthropic:claude-sonnet-4-6", "--candidates", "1", "--out", out, env=env)
             check(done.returncode != 70 and "bug" not in (done.stdout + done.stderr).lower(), f"eval, {name}: no bug of ours", done)
             with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
                 summary = json.dumps(json.load(file))

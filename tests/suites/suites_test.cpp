@@ -36,7 +36,7 @@ void expect_described(const task::Task& task, const std::string& suite) {
 /// Convolutions and gradients take their time on a CPU.
 size_t lint_step(const std::string& suite) {
   if (!os::env("KW_SUITES_ALL").empty()) return 1;
-  return suite == "ops" || suite == "robust" ? 9 : 5;
+  return suite == "ops" || suite == "robust" ? 18 : 10;
 }
 
 void expect_clean(const task::Task& task) {
