@@ -189,7 +189,7 @@ task::Dims varied(const task::Task& task, const task::Dims& near, std::mt19937_6
     const int64_t multiple = std::max<int64_t>(limits.multiple, 1);
     const int64_t wanted = grow ? extent + 1 + static_cast<int64_t>(random() % kGrowth)
                                 : static_cast<int64_t>(std::exp(drawn));
-    extent = std::clamp(wanted / multiple * multiple, std::max(limits.low, multiple), limits.high);
+    extent = std::min(std::max({wanted / multiple * multiple, limits.low, multiple}), limits.high);
   }
   return dims;
 }
@@ -200,11 +200,13 @@ std::vector<task::Dims> ladders(const task::Task& task, const std::vector<task::
   std::vector<task::Dims> all;
   for (const auto& [name, range] : task.dims) {
     const int64_t multiple = std::max<int64_t>(range.multiple, 1);
-    for (const int64_t most : {range.high, kMediumExtent}) {
+    for (const int64_t most : {kMediumExtent, range.high}) {
+      if (most == range.high && task.reference->is_slow()) continue;
       const task::Dims* base = nullptr;
       for (const task::Dims& dims : ran) {
-        const int64_t extent = dims.at(name);
-        if (extent <= most && (base == nullptr || extent > base->at(name))) base = &dims;
+        const auto at = dims.find(name);
+        if (at == dims.end() || at->second > most) continue;
+        if (base == nullptr || at->second > base->at(name)) base = &dims;
       }
       for (int64_t step = 1; base != nullptr && step <= kLadderSteps; ++step) {
         all.push_back(*base);
@@ -232,7 +234,7 @@ Result<Stop> Gate::run_branches(Bench& bench, double most_work) {
   double work = 0;
   for (; idle < kIdleShapes && tried < kMostBranchShapes; ++tried) {
     const bool drawn = tried >= planned.size();
-    if (drawn && open == 0) break;
+    if (drawn && (open == 0 || task().reference->is_slow())) break;
     const task::Dims dims =
         drawn ? varied(task(), known[random() % known.size()], random) : planned[tried];
     const shapes::DerivedShape made = KW_TRY(
@@ -241,7 +243,7 @@ Result<Stop> Gate::run_branches(Bench& bench, double most_work) {
     if (!made.shape || (work += made.shape->work) > kBranchWork) continue;
     Stop stop = KW_TRY(run_extra(virtual_, *made.shape, inputs::kImmediatesFamily));
     const size_t now = virtual_.programs.one_way_branches().size();
-    if (!stop && now != open && &bench != &virtual_)
+    if (!stop && (!drawn || now != open) && &bench != &virtual_)
       stop = KW_TRY(run_extra(bench, *made.shape, inputs::kImmediatesFamily));
     if (stop) return stop;
     if (now != open) idle = 0;  // a shape may also bring new code, with branches of its own

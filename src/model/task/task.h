@@ -25,6 +25,8 @@ class Reference {
   virtual ~Reference();
   /// The graph at these dims. Input Error when the reference refuses them.
   virtual Result<graph::Graph> trace(const Dims& dims) const = 0;
+  /// Whether a trace takes long: another process makes it for every shape.
+  virtual bool is_slow() const { return false; }
 };
 
 /// The structure of the last two dims of an input. Elements outside are 0, or mirrored.

@@ -35,6 +35,7 @@ class BackwardReference : public task::Reference {
   BackwardReference(std::shared_ptr<const task::Reference> forward, graph::BackwardOptions options)
       : forward_(std::move(forward)), options_(std::move(options)) {}
   Result<graph::Graph> trace(const task::Dims& dims) const override;
+  bool is_slow() const override { return forward_->is_slow(); }
   const std::shared_ptr<const task::Reference>& forward() const { return forward_; }
   /// `of` is always set; `keep` names the forward's inputs that the task keeps.
   const graph::BackwardOptions& options() const { return options_; }

@@ -40,6 +40,7 @@ class ExportedReference : public task::Reference {
       : entry_(std::move(entry)), torch_(std::move(torch)) {}
 
   Result<graph::Graph> trace(const task::Dims& dims) const override;
+  bool is_slow() const override { return true; }
   /// The result of torch.export at these dims; an input Error gives the reason for a refusal.
   Result<frontend::Exported> exported(const task::Dims& dims) const;
   /// The call at these dims; `inputs` is parallel to graph.inputs. Empty `inputs` mean zeros.
