@@ -147,7 +147,12 @@ class Shapes {
                        made_.size() < kShapes + kThresholdShapes;
          ++i) {
       task::Dims dims = small();
-      dims[names_[random_() % names_.size()]] = extents[random_() % extents.size()];
+      const std::string& name = names_[random_() % names_.size()];
+      const int64_t extent = extents[random_() % extents.size()];
+      const auto range = task_.dims.find(name);
+      if (range != task_.dims.end() && (extent < range->second.low || extent > range->second.high))
+        continue;  // no such shape is asked for
+      dims[name] = extent;
       KW_TRY(add(dims));
     }
     return made_;

@@ -190,12 +190,6 @@ Result<Stop> Gate::unknown_instruction_stage() {
   return Stop();
 }
 
-// A time limit depends on this machine, so the candidate may still be right.
-Stop Gate::not_judged(const std::string& why) {
-  say(why);
-  return record::Unknown{why + "; raise --timeout to give it more time"};
-}
-
 namespace {
 
 std::string no_shape(const shapes::ShapePlan& plan) {

@@ -155,9 +155,12 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
         unknown_instruction_ = "the virtual GPU cannot run it: " + judged.reason;
       else if (judged.too_slow && gpu_ && &bench == &virtual_)
         unknown_instruction_ = judged.reason;  // other checkers can run it
-      else if (judged.too_slow && is_due(pool.shapes(), shape))
-        return not_judged(fmt::format("{}: {}", task::dims_text(shape.dims), judged.reason));
-      else if (shape.demanded)
+      else if (judged.too_slow && is_due(pool.shapes(), shape)) {
+        // A time limit depends on this machine, so the candidate may still be right.
+        say(fmt::format("{}: {}", task::dims_text(shape.dims), judged.reason));
+        return Stop(record::Unknown{report_.stages.back().lines.back() +
+                                    "; raise --timeout to give it more time"});
+      } else if (shape.demanded)
         missing_ = fmt::format("{}: {}", task::dims_text(shape.dims), judged.reason);
       else if (told_.insert(task::dims_text(shape.dims)).second)
         report_.skipped.push_back(task::dims_text(shape.dims) + ": " + judged.reason);
@@ -204,7 +207,7 @@ void Gate::note_cell(Bench& bench, Stage stage, size_t cell, const Judged& judge
                            judged.result == CellResult::Right, summary, judged.seconds});
   if (judged.result != CellResult::Right || (&bench == &virtual_ && gpu_)) return;
   covered_.group_cells.resize(module_.groups.size());
-  covered_.note_right(pool.shape(at), judged);
+  covered_.note_right(pool.shape(at), at.family, judged);
   metric::merge(summary, &summary_);
   ++right_cells_;
   if (judged.lint.empty() && judged.telling > 0) ++telling_cells_;

@@ -30,7 +30,8 @@ using record::Stage;
 constexpr double kUnmeasuredRate = 1e8;  // work per second, before anything ran
 constexpr double kRatedWork = 1e5;       // smaller cells measure only overhead
 constexpr size_t kMostBranchShapes = 96, kIdleShapes = 16;
-constexpr double kBranchWork = 1e7;  // of all these shapes
+constexpr double kBranchWork = 1e7;   // of all these shapes
+constexpr double kPlantedWork = 1e5;  // of a cell with enough elements for every constant
 constexpr uint64_t kGrowth = 512;
 constexpr int64_t kLadderStep = 33, kLadderSteps = 8, kMediumExtent = 1100;
 constexpr double kTruthBytes = 64;  // of memory per element, at most
@@ -81,7 +82,14 @@ void Coverage::limit_to(const std::string& shape, double elements) {
   below_elements = elements;
 }
 
-void Coverage::note_right(const shapes::ShapeCase& shape, const Judged& judged) {
+void Coverage::note_right(const shapes::ShapeCase& shape, const std::string& family,
+                          const Judged& judged) {
+  if (family == inputs::kImmediatesFamily && shape.work >= kPlantedWork)
+    planted.insert(judged.image);
+  const auto code = shape_of_code.try_emplace(judged.image, &shape).first;
+  const double known = code->second->work;
+  if (known < kPlantedWork ? shape.work > known : shape.work >= kPlantedWork && shape.work < known)
+    code->second = &shape;
   dims.insert(shape.dims);
   if (judged.group >= 0) {
     ++group_cells[static_cast<size_t>(judged.group)];
@@ -156,7 +164,34 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view)
   }
   if (!made.cases.empty())
     say(fmt::format("{} shapes that the module suggests", made.cases.size()));
+  Stop stop = KW_TRY(plant_constants(bench, limits.work));
+  if (stop) return stop;
   return run_groups(bench, view, limits.work);
+}
+
+// A variant of the code may compare values, too, with constants that only it has. And it may
+// compare what it computed: along a dim of extent 1 that is often the input itself.
+Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
+  const auto code = covered_.shape_of_code;
+  for (const auto& [image, shape] : code) {
+    if (covered_.planted.count(image) != 0) continue;
+    Stop stop = KW_TRY(run_extra(bench, *shape, inputs::kImmediatesFamily));
+    if (stop) return stop;
+  }
+  if (task().reference->is_slow()) return Stop();
+  for (const auto& [image, shape] : code) {
+    for (const auto& [name, range] : task().dims) {
+      task::Dims dims = shape->dims;
+      if (dims.count(name) == 0) continue;
+      dims[name] = std::max({range.low, range.multiple, int64_t{1}});
+      const shapes::DerivedShape made = KW_TRY(shapes::derive_shape(
+          task(), bench.at->pool->shapes(), dims, "least extent of " + name, most_work));
+      if (!made.shape) continue;
+      Stop stop = KW_TRY(run_extra(bench, *made.shape, inputs::kImmediatesFamily));
+      if (stop) return stop;
+    }
+  }
+  return Stop();
 }
 
 Result<Stop> Gate::run_extra(Bench& bench, const shapes::ShapeCase& shape,

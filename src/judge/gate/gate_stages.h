@@ -25,6 +25,10 @@ struct Coverage {
   std::vector<int64_t> group_cells;  // by group: right cells
   std::vector<std::optional<task::Dims>> group_shapes;
   std::map<int, std::pair<double, task::Dims>> least;  // by group: the cheapest shape that ran it
+  /// By code: a shape that ran it, with many elements but quick; code that ran with its own
+  /// constants planted among as many.
+  std::map<ports::ImageId, const shapes::ShapeCase*> shape_of_code;
+  std::set<ports::ImageId> planted;
   std::map<size_t, std::string> group_refused;  // why a shape that selects the group did not run
   std::set<task::Dims> dims;                    // shapes with a right cell
   double budget_left = 0;                       // seconds
@@ -35,7 +39,7 @@ struct Coverage {
   double below_elements = 0;
   double missing_from = INFINITY;  // elements from which something is not judged
 
-  void note_right(const shapes::ShapeCase& shape, const Judged& judged);
+  void note_right(const shapes::ShapeCase& shape, const std::string& family, const Judged& judged);
   /// `elements`: the launches that were not judged need at least so many; 0: not known.
   void note_missing(std::string why, double elements = 0);
   /// Says that the candidate is judged below this shape only.
@@ -76,11 +80,11 @@ class Gate {
   Result<Stop> batch_stage();
   Result<Stop> unknown_instruction_stage();
   record::Verdict conclude() const;
-  Stop not_judged(const std::string& why);
 
   // Judging what the module itself suggests, and benchmark shapes uncut.
   Result<Stop> cover_module(Bench& bench);
   Result<Stop> run_module_shapes(Bench& bench, const shapes::PlanView& view);
+  Result<Stop> plant_constants(Bench& bench, double most_work);
   Result<Stop> run_branches(Bench& bench, double most_work);
   Result<Stop> run_groups(Bench& bench, const shapes::PlanView& view, double most_work);
   Result<Stop> run_benchmarks(Bench& bench);

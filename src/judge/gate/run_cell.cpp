@@ -181,6 +181,7 @@ Result<Judged> CellRunner::run(const shapes::ShapeCase& shape,
       built.ready->image, program, program_inputs(program, matching, inputs, hashes), options));
   judged.seconds = outcome.seconds;
   judged.group = built.ready->group;
+  judged.image = built.ready->image;
   programs.note_branches(built.ready->image, outcome.branches);
   judged.bits = bits_of(matching, outcome.hashes, shape.graph.outputs.size());
   judged.hashes = std::move(outcome.hashes);

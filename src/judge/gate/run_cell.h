@@ -43,6 +43,7 @@ struct Judged {
   bool too_slow = false;             // NoEvidence: the run exceeded the time limit
   double seconds = 0;                // duration of the run on the device
   int group = -1;                    // the launch group that the device ran; -1: it ran none
+  ports::ImageId image = 0;          // the code that it ran
 
   bool failed() const {
     return result == CellResult::WrongValue || result == CellResult::Found ||
