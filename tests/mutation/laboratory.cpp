@@ -166,18 +166,25 @@ Result<Outcome> Laboratory::decide(const Mutation& mutation, const std::string& 
   const kernel::Module mutated = KW_TRY(binding::parse_module(text, "module.cu"));
   const auto found = KW_TRY(witnesses(mutation, mutated));
   if (found.empty()) return equivalent(mutation);
-  std::string legal;
+  Outcome legal{Fate::Legal, "ties", ""};
   for (const Witness& witness : found) {
     const WitnessVerdict verdict = judge_witness(witness, *module_.task, oracle_);
-    if (verdict.kind == WitnessVerdict::Kind::Undecided)
-      return Outcome{Fate::Survived, "undecided", verdict.why};
-    if (verdict.kind == WitnessVerdict::Kind::Disputed)
-      return Outcome{Fate::Survived, "disputed", verdict.why};
-    if (verdict.kind == WitnessVerdict::Kind::Wrong)
-      return Outcome{Fate::Survived, "witness", verdict.why};
-    legal = verdict.why;
+    switch (verdict.kind) {
+      case WitnessVerdict::Kind::Undecided:
+        return Outcome{Fate::Survived, "undecided", verdict.why};
+      case WitnessVerdict::Kind::Disputed:
+        return Outcome{Fate::Survived, "disputed", verdict.why};
+      case WitnessVerdict::Kind::Wrong:
+        return Outcome{Fate::Survived, "witness", verdict.why};
+      case WitnessVerdict::Kind::Rounding:
+        if (!may_round(mutation.op)) return Outcome{Fate::Survived, "as precise", verdict.why};
+        legal = {Fate::Legal, "rounding", verdict.why};
+        break;
+      case WitnessVerdict::Kind::Ties:
+        if (legal.why.empty()) legal.why = verdict.why;
+    }
   }
-  return Outcome{Fate::Legal, may_round(mutation.op) ? "rounding" : "as precise", legal};
+  return legal;
 }
 
 Result<Outcome> Laboratory::equivalent(const Mutation& mutation) {

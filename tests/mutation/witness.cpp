@@ -79,7 +79,7 @@ WitnessVerdict judge_witness(const Witness& witness, const task::Task& task,
   if (!wide) return {Kind::Undecided, wide.error().message};
   const auto rounded = rounded_opinion(graph, witness.cell->inputs);
   if (!rounded) return {Kind::Undecided, rounded.error().message};
-  std::string legal = "ties that the contract leaves open";
+  WitnessVerdict legal{Kind::Ties, "ties that the contract leaves open"};
   for (size_t i = 0; i < truths->size(); ++i) {
     const ports::Truth& truth = (*truths)[i];
     metric::CompareOptions compare;
@@ -99,10 +99,12 @@ WitnessVerdict judge_witness(const Witness& witness, const task::Task& task,
               fmt::format("{}: within the bound, but {:.3g} B off where the original is {:.3g} and "
                           "op by op {:.3g}",
                           where(witness), worst.mutant, worst.original, worst.op_by_op)};
-    legal = fmt::format("{}: {:.3g} B off, the original {:.3g}, op by op {:.3g}", where(witness),
-                        worst.mutant, worst.original, worst.op_by_op);
+    if (witness.outputs[i].data == witness.cell->outputs[i].data) continue;
+    legal = {Kind::Rounding,
+             fmt::format("{}: {:.3g} B off, the original {:.3g}, op by op {:.3g}", where(witness),
+                         worst.mutant, worst.original, worst.op_by_op)};
   }
-  return {Kind::Legal, legal};
+  return legal;
 }
 
 }  // namespace kw::mutation

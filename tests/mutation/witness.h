@@ -10,7 +10,8 @@ namespace kw::mutation {
 
 struct WitnessVerdict {
   enum class Kind : uint8_t {
-    Legal,      // within the bound, and as precise as the original or the op-by-op run
+    Ties,       // another choice among equals that the contract leaves open; all else has equal bits
+    Rounding,   // within the bound, and as precise as the original or the op-by-op run
     Wrong,      // outside the bound, a finding, or much less precise
     Disputed,   // oracle and second opinion disagree by more than the bound
     Undecided,  // the second opinion does not know an op

@@ -30,9 +30,8 @@ for name, words, expected in CASES:
         h.check(line in text, "%s: '%s' in\n%s" % (name, line, text))
     h.check(text == document["module"], name + ": the module in the document is the one in the file")
     scalars = [word for pair in zip(words, words[1:]) if pair[0] == "--input" for word in pair]
-    # A seed: some draws mix sizes so that the atol of these references is finer than fp32.
     judged = h.run("verify", module, "--reference", reference, *document["task_options"], *scalars, "--device", "vgpu",
-                   "--compiler", compiler, "--cross-check", "never", "--seed", "1")
+                   "--compiler", compiler, "--cross-check", "never")
     h.check(judged.returncode == 0, name + ": what was imported is right", judged)
 
 softmax = os.path.join(HERE, "foreign", "softmax", "solve.cu")

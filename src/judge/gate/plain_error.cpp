@@ -52,6 +52,15 @@ double rounding_z(const ports::Truth& truth, bool flush) {
   return std::sqrt(squares / static_cast<double>(std::max<size_t>(truth.value.size(), 1)));
 }
 
+metric::CompareOptions without_tolerance(const task::Task& task,
+                                         const ports::TruthOptions& options) {
+  metric::CompareOptions compare;
+  compare.precision = task.precision;
+  compare.precision.atol = compare.precision.rtol = std::nullopt;
+  compare.threads = options.threads;
+  return compare;
+}
+
 }  // namespace
 
 bool has_plain_error(const task::Task& task, const graph::Graph& graph, const std::string& family) {
@@ -66,9 +75,7 @@ bool has_plain_error(const task::Task& task, const graph::Graph& graph, const st
 Status add_plain_error(ports::Oracle& oracle, const task::Task& task, const graph::Graph& graph,
                        const std::vector<tensor::HostTensor>& inputs, ports::TruthOptions options,
                        std::vector<ports::Truth>& truths) {
-  metric::CompareOptions compare;
-  compare.precision = task.precision;
-  compare.threads = options.threads;
+  const metric::CompareOptions compare = without_tolerance(task, options);
   std::vector<double> squares(truths.size(), 0);
   for (options.serial = 1; options.serial <= kOrders; ++options.serial) {
     const auto plain = KW_TRY(oracle.op_by_op(graph, inputs, options));
@@ -82,6 +89,25 @@ Status add_plain_error(ports::Oracle& oracle, const task::Task& task, const grap
     if (truths[i].dtype != DType::Fp32 || truths[i].exact) continue;
     const double z = std::sqrt(squares[i]) + rounding_z(truths[i], task.precision.flush);
     truths[i].plain_z = z * cut;
+  }
+  return Done{};
+}
+
+bool has_tolerance(const task::Task& task) {
+  return task.precision.atol || task.precision.rtol;
+}
+
+Status add_largest_plain_error(ports::Oracle& oracle, const task::Task& task,
+                               const graph::Graph& graph,
+                               const std::vector<tensor::HostTensor>& inputs,
+                               ports::TruthOptions options, std::vector<ports::Truth>& truths) {
+  const metric::CompareOptions compare = without_tolerance(task, options);
+  for (options.serial = 0; options.serial < kOrders; ++options.serial) {
+    const auto plain = KW_TRY(oracle.op_by_op(graph, inputs, options));
+    for (size_t i = 0; i < truths.size(); ++i) {
+      const double z = metric::compare(truths[i], plain[i], compare).summary.max_z;
+      if (std::isfinite(z)) truths[i].plain_max_z = std::max(truths[i].plain_max_z, z);
+    }
   }
   return Done{};
 }

@@ -24,4 +24,14 @@ Status add_plain_error(ports::Oracle& oracle, const task::Task& task, const grap
                        const std::vector<tensor::HostTensor>& inputs, ports::TruthOptions options,
                        std::vector<ports::Truth>& truths);
 
+/// Whether the task states an atol or rtol.
+bool has_tolerance(const task::Task& task);
+
+/// Sets Truth::plain_max_z of every output: a stated tolerance that plain evaluations cannot keep on
+/// these inputs is widened to what they need.
+Status add_largest_plain_error(ports::Oracle& oracle, const task::Task& task,
+                               const graph::Graph& graph,
+                               const std::vector<tensor::HostTensor>& inputs,
+                               ports::TruthOptions options, std::vector<ports::Truth>& truths);
+
 }  // namespace kw::gate

@@ -197,6 +197,11 @@ Result<SetPtr> Pool::make_set(size_t shape, const std::string& family, uint64_t 
     const Stopwatch watch(&seconds_);
     KW_TRY(add_plain_error(*oracle_, *task_, at.graph, set->inputs, truth_options(), set->truths));
   }
+  if (has_tolerance(*task_)) {
+    const Stopwatch watch(&seconds_);
+    KW_TRY(add_largest_plain_error(*oracle_, *task_, at.graph, set->inputs, truth_options(),
+                                   set->truths));
+  }
   return SetPtr(std::move(set));
 }
 

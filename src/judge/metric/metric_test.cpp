@@ -101,6 +101,24 @@ TEST(Metric, ErrorsFarBeyondPlainFp32AreALowerPrecision) {
   EXPECT_NE(result.reason.find("plain fp32"), std::string::npos) << result.reason;
 }
 
+TEST(Metric, AToleranceAsksForNoMoreThanPlainEvaluationsGive) {
+  Truth truth = truth_of(DType::Fp32, {1.0}, 0.1F);  // B is about 0.4
+  CompareOptions options;
+  options.precision.atol = 1e-3;
+  const auto passes = [&](double got) {
+    return compare(truth, floats(DType::Fp32, {got}), options).pass;
+  };
+  EXPECT_TRUE(passes(1.0009));
+  EXPECT_FALSE(passes(1.03)) << "how far off plain evaluations are is not known";
+  truth.plain_max_z = 0.0001;
+  EXPECT_FALSE(passes(1.03)) << "plain evaluations keep the tolerance";
+  truth.plain_max_z = 0.02;
+  EXPECT_TRUE(passes(1.03)) << "they are off by 0.008, and four times that is granted";
+  EXPECT_FALSE(passes(1.04));
+  truth.plain_max_z = 1;
+  EXPECT_FALSE(passes(1.5)) << "B is the limit in any case";
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Metric, Element,
     testing::Values(

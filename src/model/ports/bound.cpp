@@ -44,7 +44,7 @@ const BoundConstants& bound_constants() {
 void fields(auto& v, BoundConstants& c) {
   v("unit", c.unit)("path_factor", c.path_factor)("sum_root", c.sum_root)("sum_plus", c.sum_plus);
   v("sum_chain", c.sum_chain)("half_sum", c.half_sum)("max_z", c.max_z)("rms_z", c.rms_z);
-  v("plain_factor", c.plain_factor)("max_share", c.max_share);
+  v("plain_factor", c.plain_factor)("plain_room", c.plain_room)("max_share", c.max_share);
 }
 
 Json to_json(const BoundConstants& constants) { return record_json(constants); }

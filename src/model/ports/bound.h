@@ -20,6 +20,7 @@ struct BoundConstants {
   double half_sum = 4;       // h of a sum: half_sum * sqrt(sum h^2)
   double max_z = 1, rms_z = 0.5;  // limits for a pass
   double plain_factor = 32;       // limit of rms z, relative to plain fp32 evaluations
+  double plain_room = 4;           // of a stated tolerance, relative to plain evaluations
   double max_share = 0.01;        // of elements that may depend on a jump or an overflow
 };
 const BoundConstants& bound_constants();

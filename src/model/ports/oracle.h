@@ -62,6 +62,9 @@ struct Truth {
   /// The rms of z that plain fp32 evaluations have on these inputs (docs/error-bound.md, "Long
   /// sums"); 0: not known.
   double plain_z = 0;
+  /// The largest z of plain evaluations in the declared precision, where the task states a tolerance
+  /// (docs/error-bound.md, "Stated tolerances"); 0: not known.
+  double plain_max_z = 0;
   std::optional<Scores> scores;
 };
 
