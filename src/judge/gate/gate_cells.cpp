@@ -148,6 +148,8 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
     case CellResult::NotServed: {
       const std::string line = task::dims_text(shape.dims) + ": " + judged.reason;
       if (told_.insert(line).second) report_.skipped.push_back(line);
+      const auto chosen = bench.programs.select(matching_, task(), shape.graph, shape.dims);
+      if (chosen) covered_.group_unserved.emplace(static_cast<size_t>(chosen->group), line);
       return Stop();
     }
     case CellResult::NoEvidence:

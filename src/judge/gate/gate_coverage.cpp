@@ -387,6 +387,14 @@ Stop Gate::judge_groups(const shapes::PlanView& view) {
         group.line, group.when ? group.when->text : "true", "run", "", "", covered_.group_cells[i]};
     const std::optional<task::Dims> shape =
         i < covered_.group_shapes.size() ? covered_.group_shapes[i] : std::optional<task::Dims>();
+    const auto unserved = covered_.group_unserved.find(i);
+    if (covered_.group_cells[i] == 0 && unserved != covered_.group_unserved.end()) {
+      return record::Rejected{
+          Stage::Static,
+          fmt::format("line {}: the launches under 'when {}' can never run: at {}", group.line,
+                      report.when, unserved->second),
+          std::nullopt, request_.repro.line()};
+    }
     if (covered_.group_cells[i] == 0) {
       report.why = shape ? "" : shapes::why_unreachable(view, static_cast<int>(i));
       report.state = report.why.empty() ? "unaffordable" : "unreachable";

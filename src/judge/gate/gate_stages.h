@@ -30,6 +30,7 @@ struct Coverage {
   std::map<ports::ImageId, const shapes::ShapeCase*> shape_of_code;
   std::set<ports::ImageId> planted;
   std::map<size_t, std::string> group_refused;  // why a shape that selects the group did not run
+  std::map<size_t, std::string> group_unserved;  // a shape that selects it but cannot launch it
   std::set<task::Dims> dims;                    // shapes with a right cell
   double budget_left = 0;                       // seconds
   double work_rate = 0, truth_rate = 0;  // per second: of the largest cell so far, of all truths

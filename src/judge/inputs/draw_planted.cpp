@@ -81,6 +81,9 @@ constexpr uint64_t kShares = 1024;
 constexpr uint64_t kExact = 64, kExactStart = 256;  // one of 16; one of 4 at the start of a row
 constexpr uint64_t kModule = 64, kModuleStart = 512;
 constexpr uint64_t kOther = 4;      // below half a percent
+// Of so many rows, one has no large numbers, and one has as many as row starts have: code that reads
+// few elements meets a threshold there.
+constexpr uint64_t kCalmOf = 2, kDenseOf = 4;
 constexpr uint64_t kExtremeOf = 8;  // one of this many rows or columns
 
 // Returns the source for an element, or null.
@@ -129,10 +132,11 @@ void plant_numbers(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
   const PlantSources<double> sources = number_sources(draw);
   const int64_t row = row_length(*tensor);
   for_each_draw(*tensor, seed, [&](int64_t at, uint64_t random) {
-    const PlantSource<double>* source = source_for(sources, random, at % row == 0);
+    const uint64_t of_row = derive_seed(seed, static_cast<uint64_t>(at / row));
+    const bool calm = of_row % kCalmOf == 0, dense = of_row % kDenseOf == 0;
+    const PlantSource<double>* source = source_for(sources, random, dense || at % row == 0);
     if (source == nullptr) return;
     const uint64_t choice = random >> 10;
-    const bool calm = derive_seed(seed, static_cast<uint64_t>(at / row)) % 2 == 0;
     const double value = source->pick(choice >> 8, calm);
     const double limit = std::ldexp(1.0, limited({-1100, 1100}, tensor->dtype).high);
     if (std::fabs(value) > limit) return;

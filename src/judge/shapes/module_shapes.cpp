@@ -36,6 +36,7 @@ class ModulePlanner {
   }
 
   Status add_thresholds(const std::vector<Threshold>& thresholds) {
+    room_ = kMostModuleShapes / 2;
     for (const Threshold& threshold : thresholds) {
       for (const auto& [name, range] : view_.task().dims) {
         const std::optional<Sides> sides = sides_of(threshold, view_, base_, name);
@@ -53,6 +54,7 @@ class ModulePlanner {
   }
 
   Status add_constants(const std::vector<int64_t>& extents, bool named) {
+    room_ = kMostModuleShapes - 2 * kMostAbove;  // the rest is for secret extents
     std::map<std::string, std::deque<int64_t>> left;
     for (const auto& [name, range] : view_.task().dims) {
       for (const int64_t extent : extents) {
@@ -79,6 +81,26 @@ class ModulePlanner {
       for (const auto& [name, rest] : left) dropped_ += rest.size();
     }
     if (named && !costly.empty()) name_constants(costly);
+    return Done{};
+  }
+
+  /// A kernel may compare a product of dims. It is a constant where one dim is that constant and
+  /// the others are 1, or as small as they can be.
+  Status add_products(const std::vector<int64_t>& extents) {
+    task::Dims least;
+    std::string widest;
+    for (const auto& [name, range] : view_.task().dims) {
+      least[name] = std::max({range.low, range.multiple, int64_t{1}});
+      if (range.multiple <= 1 && (widest.empty() || range.high >= view_.task().dims.at(widest).high))
+        widest = name;
+    }
+    if (widest.empty() || least.size() < 2) return Done{};
+    const task::DimRange& range = view_.task().dims.at(widest);
+    for (const int64_t extent : extents) {
+      if (extent < range.low || extent > range.high) continue;
+      least[widest] = extent;
+      (void)KW_TRY(add(least, "where a product of dims is a constant of the code"));
+    }
     return Done{};
   }
 
@@ -234,7 +256,7 @@ class ModulePlanner {
   std::map<std::string, std::string> unsolved_;   // by threshold
   std::string refused_;
   size_t dropped_ = 0;
-  size_t room_ = kMostModuleShapes - 2 * kMostAbove;  // the rest is for secret extents
+  size_t room_ = kMostModuleShapes;
   ModuleShapes out_;
 };
 
@@ -250,6 +272,7 @@ Result<ModuleShapes> plan_module_shapes(const PlanView& view, const ShapePlan& p
   KW_TRY(planner.add_thresholds(thresholds));
   KW_TRY(planner.add_constants(code.compared, true));
   for (const GroupCode& group : groups) KW_TRY(planner.add_group_constants(group));
+  KW_TRY(planner.add_products(code.compared));
   KW_TRY(planner.add_constants(code.behind, false));
   KW_TRY(planner.add_constants(code.other, false));
   KW_TRY(planner.add_above());

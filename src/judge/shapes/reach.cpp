@@ -182,6 +182,28 @@ class Spans {
   const PlanView& view_;
 };
 
+/// The text of an expression with lets written out, tunables as numbers and factors of 1 left out:
+/// two conditions with one text are one condition.
+std::string canonical_text(const PlanView& view, const Spans& spans, const kernel::Expr& expr,
+                           size_t index, int depth = 0) {
+  const ExprNode& node = expr.nodes[index];
+  const auto span = spans.of(expr, index);
+  if (span && span->is(static_cast<int64_t>(span->low)))
+    return fmt::format("{}", static_cast<int64_t>(span->low));
+  if (node.op == ExprOp::Name && view.rules().count(node.name) == 0 && depth < kMostNested) {
+    const auto& lets = view.fixed_scope().lets;
+    if (const auto let = lets.find(node.name); let != lets.end())
+      return canonical_text(view, spans, *let->second, let->second->nodes.size() - 1, depth + 1);
+  }
+  if (node.children.empty()) return node_text(expr, index);
+  std::vector<std::string> parts;
+  for (const int child : node.children)
+    parts.push_back(canonical_text(view, spans, expr, static_cast<size_t>(child), depth));
+  if (node.op == ExprOp::Multiply) std::erase(parts, "1");
+  if (parts.size() == 1 && node.op == ExprOp::Multiply) return parts.front();
+  return fmt::format("op{}*{}({})", static_cast<int>(node.op), node.factor, join(parts, ", "));
+}
+
 /// The conditions joined by && that are not always true; an optional without a value: never true.
 std::optional<std::set<std::string>> conditions_of(const PlanView& view,
                                                    const kernel::Group& group) {
@@ -200,7 +222,7 @@ std::optional<std::set<std::string>> conditions_of(const PlanView& view,
     if (node.op == ExprOp::And) {
       for (const int child : node.children) open.push_back(static_cast<size_t>(child));
     } else {
-      conditions.insert(node_text(expr, index));
+      conditions.insert(canonical_text(view, spans, expr, index));
     }
   }
   return conditions;
