@@ -6,7 +6,10 @@
 // cost: code hidden in macros is not seen here; the PTX check finds it later.
 #include "cuda_source/source_check.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "core/text.h"
@@ -25,6 +28,7 @@ class Checker {
     check_line_ends();
     for (const Directive& directive : source_.directives) check_directive(directive);
     for (size_t i = 0; i < source_.tokens.size(); ++i) check_token(i);
+    check_pastes();
     std::ranges::stable_sort(out_, [](const Diagnostic& a, const Diagnostic& b) {
       return std::pair(a.line, a.column) < std::pair(b.line, b.column);
     });
@@ -143,6 +147,19 @@ class Checker {
   bool next_is(size_t at, std::string_view text, size_t ahead = 1) const {
     const SourceToken* token = next(at, ahead);
     return token != nullptr && token->text == text;
+  }
+
+  // The compiler pastes after this check, and then '__DATE__' is today's date.
+  void check_pastes() {
+    std::set<std::string_view> words;
+    for (const SourceToken& token : source_.tokens) {
+      if (token.kind == SourceKind::Identifier) words.insert(token.text);
+    }
+    const std::string_view pasted = pasted_identifier(words);
+    if (pasted.empty()) return;
+    report(source_.tokens.front(),
+           fmt::format("macros could paste '{}' together from parts in this module", pasted),
+           std::string(refused_identifier(pasted)));
   }
 
   void check_token(size_t at) {

@@ -164,6 +164,21 @@ std::string_view refused_identifier(std::string_view name) {
   return {};
 }
 
+std::string_view pasted_identifier(const std::set<std::string_view>& words) {
+  for (const auto& [whole, why] : kIdentifiers) {
+    std::vector<bool> reached(whole.size() + 1, false);
+    reached[0] = true;
+    for (size_t at = 0; at < whole.size(); ++at) {
+      for (const std::string_view word : words) {
+        if (reached[at] && word != whole && whole.substr(at).starts_with(word))
+          reached[at + word.size()] = true;
+      }
+    }
+    if (reached.back()) return whole;
+  }
+  return {};
+}
+
 AssemblyFault find_assembly_fault(std::string_view assembly) {
   for (const std::string_view space : {".global", ".const"}) {
     if (find_word(assembly, space) != std::string_view::npos) {

@@ -2,6 +2,7 @@
 // assembly.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ std::vector<std::string> allowed_pragmas();
 std::string_view refused_directive(std::string_view name);
 /// Why an identifier may not occur in code, or "".
 std::string_view refused_identifier(std::string_view name);
+
+/// The refused identifier that macros could paste together from words of a text, or "".
+std::string_view pasted_identifier(const std::set<std::string_view>& words);
 
 struct AssemblyFault {
   std::string what;  // "declares a global variable"; "" when allowed

@@ -95,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         Source{"member_clock", "int t = object.clock(); int u = pointer->clock();\n"},
         Source{"nothing", "#\n"}, Source{"crlf", "int a;\r\nint b;\r\n"},
         Source{"conditional", "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900\n#endif\n"},
+        Source{"pastes", "#define JOIN(a, b) a##b\nint JOIN(date, _of_);\nint _; int __T;\n"},
         Source{"splice", "#define ADD(a, b) \\\n  ((a) + (b))\n"}),
     [](const auto& c) { return c.param.name; });
 
@@ -124,7 +125,10 @@ INSTANTIATE_TEST_SUITE_P(
         Source{"gcc_dependency", "#pragma GCC dependency \"/etc/passwd\"\n"},
         Source{"clang_module", "_Pragma(\"clang module load\")\n"},
         Source{"managed", "__managed__ int x;\n"},
-        Source{"has_include_in_code", "int x = __has_include;\n"}),
+        Source{"has_include_in_code", "int x = __has_include;\n"},
+        Source{"pasted_date", "#define JOIN(a, b) a##b\nconst char* d = JOIN(__DA, TE__);\n"},
+        Source{"pasted_by_a_header", "const char* d = _CCCL_PP_CAT(__TIM, E__);\n"},
+        Source{"pasted_underscores", "#define J(a, b, c) a##b##c\nint d = *J(_, _DATE_, _);\n"}),
     [](const auto& c) { return c.param.name; });
 
 TEST(FindKernels, SeesThroughAttributesAndTemplates) {
