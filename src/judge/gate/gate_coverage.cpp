@@ -124,6 +124,7 @@ Result<Stop> Gate::cover_module(Bench& bench) {
     return Stop();
   }
   covered_.budget_left = request_.budget_seconds;
+  covered_.start = std::chrono::steady_clock::now();
   const Pool& pool = *bench.at->pool;
   double truth_work = 0;
   for (const PoolCell& cell : pool.cells()) truth_work += pool.shape(cell).work;
@@ -152,18 +153,31 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view)
   const uint64_t secret = replayed ? pool.cells().front().seed : KW_TRY(request_.entropy());
   std::vector<shapes::GroupCode> groups;
   for (const auto& [group, shape] : covered_.least)
-    groups.push_back({group, virtual_.programs.code_extents(group), shape.second});
+    groups.push_back({group, virtual_.programs.code_extents(group),
+                      virtual_.programs.code_thresholds(group), shape.second});
   const shapes::ModuleShapes made = KW_TRY(shapes::plan_module_shapes(
       view, pool.shapes(), shapes::plan_thresholds(module_), groups, limits.work, secret));
   for (const std::string& line : made.left_out) report_.skipped.push_back(line);
+  for (const shapes::ModuleShapes::Open& open : made.open) {
+    covered_.note_missing(open.text, open.elements);
+    if (open.elements > 0)
+      covered_.limit_to(count_text(open.elements) + " elements", open.elements);
+  }
+  size_t ran = 0;
   for (const shapes::ShapeCase& shape : made.cases) {
+    if (out_of_time()) break;
+    ++ran;
     for (const std::string& family : cover_families(task())) {
       Stop stop = KW_TRY(run_extra(bench, shape, family));
       if (stop) return stop;
+      if (shape.work > limits.work) break;  // for one family there is time
     }
   }
-  if (!made.cases.empty())
-    say(fmt::format("{} shapes that the module suggests", made.cases.size()));
+  if (ran > 0) say(fmt::format("{} shapes that the module suggests", ran));
+  if (ran < made.cases.size())
+    covered_.note_missing(fmt::format(
+        "{} of {} shapes that the module suggests were not run within --budget-seconds {:g}",
+        made.cases.size() - ran, made.cases.size(), request_.budget_seconds));
   Stop stop = KW_TRY(plant_constants(bench, limits.work));
   if (stop) return stop;
   return run_groups(bench, view, limits.work);
@@ -174,7 +188,7 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view)
 Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
   const auto code = covered_.shape_of_code;
   for (const auto& [image, shape] : code) {
-    if (covered_.planted.count(image) != 0) continue;
+    if (covered_.planted.count(image) != 0 || out_of_time()) continue;
     Stop stop = KW_TRY(run_extra(bench, *shape, inputs::kImmediatesFamily));
     if (stop) return stop;
   }
@@ -182,7 +196,7 @@ Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
   for (const auto& [image, shape] : code) {
     for (const auto& [name, range] : task().dims) {
       task::Dims dims = shape->dims;
-      if (dims.count(name) == 0) continue;
+      if (dims.count(name) == 0 || out_of_time()) continue;
       dims[name] = std::max({range.low, range.multiple, int64_t{1}});
       const shapes::DerivedShape made = KW_TRY(shapes::derive_shape(
           task(), bench.at->pool->shapes(), dims, "least extent of " + name, most_work));
@@ -192,6 +206,12 @@ Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
     }
   }
   return Stop();
+}
+
+// Half of the budget is for the benchmark shapes.
+bool Gate::out_of_time() const {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - covered_.start;
+  return passed.count() > request_.budget_seconds / 2;
 }
 
 Result<Stop> Gate::run_extra(Bench& bench, const shapes::ShapeCase& shape,
@@ -267,7 +287,7 @@ Result<Stop> Gate::run_branches(Bench& bench, double most_work) {
   const std::vector<task::Dims> planned = ladders(task(), known);
   size_t open = virtual_.programs.one_way_branches().size(), tried = 0, idle = 0;
   double work = 0;
-  for (; idle < kIdleShapes && tried < kMostBranchShapes; ++tried) {
+  for (; idle < kIdleShapes && tried < kMostBranchShapes && !out_of_time(); ++tried) {
     const bool drawn = tried >= planned.size();
     if (drawn && (open == 0 || task().reference->is_slow())) break;
     const task::Dims dims =
@@ -329,7 +349,7 @@ Result<Stop> Gate::run_benchmarks(Bench& bench) {
     shapes::ShapeCase whole{dims, "benchmark shape, uncut",      true,
                             true, KW_TRY(task().graph_at(dims)), 0};
     whole.work = shapes::work_of(whole.graph);
-    const double elements = shapes::largest_input(task(), dims);
+    const double elements = shapes::largest_tensor(task(), dims);
     if (whole.work > covered_.affordable_work() || !fits_memory(whole.graph)) {
       covered_.note_missing(
           fmt::format("{}: the benchmark shape was not run uncut: it does not fit "
@@ -404,7 +424,7 @@ Stop Gate::judge_groups(const shapes::PlanView& view) {
       if (covered_.below.empty())
         covered_.below = fmt::format("except the launches of line {}", group.line);
     } else if (report.state == "unaffordable" && shape) {
-      const double elements = shapes::largest_input(task(), *shape);
+      const double elements = shapes::largest_tensor(task(), *shape);
       report.needs = task::dims_text(*shape);
       report.why = fmt::format("it needs {}, {} elements", report.needs, count_text(elements));
       covered_.limit_to(count_text(elements) + " elements", elements);
@@ -417,7 +437,7 @@ Stop Gate::judge_groups(const shapes::PlanView& view) {
       const bool known = !report.needs.empty();
       covered_.note_missing(fmt::format("line {}: the launches under 'when {}' did not run: {}",
                                         group.line, report.when, report.why),
-                            known ? shapes::largest_input(task(), *shape) : 0);
+                            known ? shapes::largest_tensor(task(), *shape) : 0);
     }
     report_.groups.push_back(std::move(report));
   }

@@ -32,6 +32,7 @@ struct Coverage {
   std::map<size_t, std::string> group_refused;  // why a shape that selects the group did not run
   std::map<size_t, std::string> group_unserved;  // a shape that selects it but cannot launch it
   std::set<task::Dims> dims;                    // shapes with a right cell
+  std::chrono::steady_clock::time_point start;  // of running what the module suggests
   double budget_left = 0;                       // seconds
   double work_rate = 0, truth_rate = 0;  // per second: of the largest cell so far, of all truths
   double rated_work = 0;
@@ -84,6 +85,7 @@ class Gate {
 
   // Judging what the module itself suggests, and benchmark shapes uncut.
   Result<Stop> cover_module(Bench& bench);
+  bool out_of_time() const;
   Result<Stop> run_module_shapes(Bench& bench, const shapes::PlanView& view);
   Result<Stop> plant_constants(Bench& bench, double most_work);
   Result<Stop> run_branches(Bench& bench, double most_work);

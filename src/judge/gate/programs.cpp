@@ -7,11 +7,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <iterator>
 #include <string_view>
 
 #include "core/text.h"
+#include "kernel/kernel_name.h"
+#include "ptx/parse.h"
+#include "shapes/code_thresholds.h"
 
 namespace kw::gate {
 
@@ -77,10 +82,24 @@ bool adds_floats_in_memory(const std::string& ptx) {
 
 }  // namespace
 
-void Programs::note_ptx(const std::string& ptx, Image* image) {
-  adds_in_memory_ = adds_in_memory_ || adds_floats_in_memory(ptx);
-  image->extents = shapes::code_extents(ptx);
-  inputs::merge(inputs::immediates_of(ptx), &immediates_);
+void Programs::note_ptx(const ports::Compiled& compiled, Image* image) {
+  adds_in_memory_ = adds_in_memory_ || adds_floats_in_memory(compiled.image);
+  inputs::merge(inputs::immediates_of(compiled.image), &immediates_);
+  const Result<ptx::Module> code = ptx::parse(compiled.image);
+  if (!code) return;
+  image->extents = shapes::code_extents(*code);
+  for (size_t group = 0; group < module_.groups.size(); ++group) {
+    for (const kernel::LaunchDecl& launch : module_.groups[group].launches) {
+      for (const ports::CompiledKernel& kernel : compiled.kernels) {
+        const int at = code->find_function(kernel.entry);
+        if (at < 0 || kernel::base_name(kernel.expression) != kernel::base_name(launch.kernel))
+          continue;
+        auto& known = image->thresholds[static_cast<int>(group)];
+        std::ranges::move(shapes::code_thresholds(code->functions[static_cast<size_t>(at)], launch),
+                          std::back_inserter(known));
+      }
+    }
+  }
 }
 
 Result<const Programs::Image*> Programs::image_for(const kernel::Selection& selection) {
@@ -108,7 +127,7 @@ Result<const Programs::Image*> Programs::image_for(const kernel::Selection& sele
       image.id = *id;
     else
       image.not_loaded = id.error().message;
-    if (kind_ == ports::ImageKind::Ptx) note_ptx(outcome.compiled->image, &image);
+    if (kind_ == ports::ImageKind::Ptx) note_ptx(*outcome.compiled, &image);
     outcome.compiled->image.clear();
     image.compiled = std::move(*outcome.compiled);
   }
@@ -149,6 +168,16 @@ shapes::CodeExtents Programs::code_extents(int group) const {
     if (image.groups.count(group) != 0) extents.merge(image.extents);
   }
   return extents;
+}
+
+std::vector<shapes::Threshold> Programs::code_thresholds(int group) const {
+  std::vector<shapes::Threshold> all;
+  for (const auto& [key, image] : images_) {
+    const auto known = image.thresholds.find(group);
+    if (image.groups.count(group) != 0 && known != image.thresholds.end())
+      all.insert(all.end(), known->second.begin(), known->second.end());
+  }
+  return all;
 }
 
 void Programs::note_branches(ports::ImageId image, const std::vector<ports::BranchWays>& launches) {

@@ -64,6 +64,8 @@ class Programs {
   const inputs::Immediates& immediates() const { return immediates_; }
   /// Extents at which the PTX of a launch group, as far as it was made, may change what it does.
   shapes::CodeExtents code_extents(int group) const;
+  /// Comparisons in the same code that follow from the launches of the group.
+  std::vector<shapes::Threshold> code_thresholds(int group) const;
   /// Adds what a run of an image did; see one_way_branches().
   void note_branches(ports::ImageId image, const std::vector<ports::BranchWays>& launches);
   /// Branches that were reached and always went the same way, over all runs so far; branches that
@@ -77,11 +79,12 @@ class Programs {
     std::optional<ports::CompileFailed> failed;
     std::string not_loaded;
     shapes::CodeExtents extents;
-    std::set<int> groups;  // launch groups that use it
+    std::map<int, std::vector<shapes::Threshold>> thresholds;  // by launch group
+    std::set<int> groups;                                      // launch groups that use it
   };
   Result<const Image*> image_for(const kernel::Selection& selection);
   Result<ports::CompileOutcome> compile(const kernel::Selection& selection);
-  void note_ptx(const std::string& ptx, Image* image);
+  void note_ptx(const ports::Compiled& compiled, Image* image);
 
   const kernel::Module& module_;
   ports::Compiler& compiler_;

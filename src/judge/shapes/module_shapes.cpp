@@ -23,9 +23,10 @@ namespace kw::shapes {
 
 namespace {
 
-constexpr size_t kMostNamed = 8;   // constants in one message
-constexpr int64_t kSmallest = 64;  // extents below this are tried for dims beside a constant
-constexpr size_t kMostAbove = 5;   // secret extents for one dim
+constexpr size_t kMostNamed = 8;        // constants in one message
+constexpr int64_t kSmallest = 64;       // extents below this are tried for dims beside a constant
+constexpr size_t kMostAbove = 5;        // secret extents for one dim
+constexpr double kThresholdWork = 3e8;  // of a shape beside a comparison: a few seconds
 
 class ModulePlanner {
  public:
@@ -35,21 +36,18 @@ class ModulePlanner {
     base_ = small_dims(view.task());
   }
 
+  /// Both sides of comparisons of the plan.
   Status add_thresholds(const std::vector<Threshold>& thresholds) {
+    room_ = kMostModuleShapes / 4;
+    for (const Threshold& threshold : thresholds) KW_TRY(add_sides(threshold, base_, std::nullopt));
+    return Done{};
+  }
+
+  /// Both sides of comparisons of a group's code, where the group is selected.
+  Status add_code_thresholds(const GroupCode& code) {
     room_ = kMostModuleShapes / 2;
-    for (const Threshold& threshold : thresholds) {
-      for (const auto& [name, range] : view_.task().dims) {
-        const std::optional<Sides> sides = sides_of(threshold, view_, base_, name);
-        if (!sides) continue;
-        for (const int64_t extent : {sides->first, sides->second}) {
-          task::Dims dims = base_;
-          dims[name] = extent;
-          const bool there = KW_TRY(add(dims, threshold.text));
-          if (there) note_reached(name, extent);
-          if (!there) unsolved_.emplace(threshold.text, refused_);
-        }
-      }
-    }
+    for (const Threshold& threshold : code.thresholds)
+      KW_TRY(add_sides(threshold, code.base, code.group));
     return Done{};
   }
 
@@ -78,7 +76,7 @@ class ModulePlanner {
       if (full()) break;
     }
     if (full()) {
-      for (const auto& [name, rest] : left) dropped_ += rest.size();
+      for (const auto& [name, rest] : left) (named ? dropped_ : dropped_others_) += rest.size();
     }
     if (named && !costly.empty()) name_constants(costly);
     return Done{};
@@ -87,11 +85,11 @@ class ModulePlanner {
   /// A kernel may compare a product of dims. It is a constant where one dim is that constant and
   /// the others are 1, or as small as they can be.
   Status add_products(const std::vector<int64_t>& extents) {
-    task::Dims least;
+    task::Dims least = least_dims();
     std::string widest;
     for (const auto& [name, range] : view_.task().dims) {
-      least[name] = std::max({range.low, range.multiple, int64_t{1}});
-      if (range.multiple <= 1 && (widest.empty() || range.high >= view_.task().dims.at(widest).high))
+      if (range.multiple <= 1 &&
+          (widest.empty() || range.high >= view_.task().dims.at(widest).high))
         widest = name;
     }
     if (widest.empty() || least.size() < 2) return Done{};
@@ -151,9 +149,14 @@ class ModulePlanner {
     for (const auto& [text, why] : unsolved_)
       out_.left_out.push_back(fmt::format("{}: one side was not run: {}", text, why));
     if (dropped_ > 0)
+      out_.open.push_back(
+          {fmt::format("{} more shapes at the module's thresholds were not run: at "
+                       "most {} are run",
+                       dropped_, kMostModuleShapes)});
+    if (dropped_others_ > 0)
       out_.left_out.push_back(
-          fmt::format("{} more shapes at the module's thresholds: at most {} are run", dropped_,
-                      kMostModuleShapes));
+          fmt::format("{} more shapes around constants of arithmetic: at most {} are run",
+                      dropped_others_, kMostModuleShapes));
     return std::move(out_);
   }
 
@@ -185,20 +188,52 @@ class ModulePlanner {
     return dims;
   }
 
+  task::Dims least_dims() const {
+    task::Dims least;
+    for (const auto& [name, range] : view_.task().dims)
+      least[name] = std::max({range.low, range.multiple, int64_t{1}});
+    return least;
+  }
+
   bool full() const { return out_.cases.size() >= room_; }
 
   void note_reached(const std::string& name, int64_t extent) { met_[name].insert(extent); }
 
+  /// `group`: only shapes that select it count; not set: all.
+  Status add_sides(const Threshold& threshold, const task::Dims& near, std::optional<int> group) {
+    for (const auto& [name, range] : view_.task().dims) {
+      const std::optional<Sides> sides = sides_of(threshold, view_, near, name);
+      if (!sides) continue;
+      for (const int64_t extent : {sides->first, sides->second}) {
+        task::Dims dims = near;
+        dims[name] = extent;
+        if (group && view_.group_at(dims) != *group) continue;
+        const bool there = KW_TRY(add(dims, threshold.text, kThresholdWork));
+        if (there) note_reached(name, extent);
+        if (!there) unsolved_.emplace(threshold.text, refused_);
+        // Below a limit, smaller extents stand for the one beside it.
+        if (there || !costly_ || extent != sides->second) continue;
+        out_.open.push_back({fmt::format("{}: one side was not run: it needs {}", threshold.text,
+                                         task::dims_text(dims)),
+                             largest_tensor(view_.task(), dims)});
+      }
+    }
+    return Done{};
+  }
+
   /// Whether this shape is judged; otherwise `refused_` says why not.
-  Result<bool> add(const task::Dims& dims, const std::string& why) {
+  Result<bool> add(const task::Dims& dims, const std::string& why, double most_work = 0) {
+    costly_ = false;
     if (known_.count(dims) != 0) return true;
     if (full()) {
       ++dropped_;
       refused_ = "too many thresholds";
       return false;
     }
-    DerivedShape made = KW_TRY(derive_shape(view_.task(), plan_, dims, why, most_work_));
+    DerivedShape made =
+        KW_TRY(derive_shape(view_.task(), plan_, dims, why, std::max(most_work, most_work_)));
     refused_ = made.refused;
+    costly_ = made.costly;
     if (!made.shape) return false;
     known_.insert(dims);
     out_.cases.push_back(std::move(*made.shape));
@@ -217,7 +252,12 @@ class ModulePlanner {
     }
     const char* why = "around a constant of the code";
     const bool together = KW_TRY(add(shared, why));
-    const bool there = together || (shared != alone && KW_TRY(add(alone, why)));
+    bool there = together || (shared != alone && KW_TRY(add(alone, why)));
+    if (!there && costly_) {
+      task::Dims slim = least_dims();
+      slim[lead] = alone[lead];
+      there = KW_TRY(add(slim, why));
+    }
     if (!there) return false;
     for (auto& [name, extents] : *left) {
       if (extents.empty() || (name != lead && !together)) continue;
@@ -255,7 +295,8 @@ class ModulePlanner {
   std::map<std::string, std::set<int64_t>> met_;  // by dim: extents that are run
   std::map<std::string, std::string> unsolved_;   // by threshold
   std::string refused_;
-  size_t dropped_ = 0;
+  bool costly_ = false;                      // that is why
+  size_t dropped_ = 0, dropped_others_ = 0;  // of thresholds, of other constants
   size_t room_ = kMostModuleShapes;
   ModuleShapes out_;
 };
@@ -270,6 +311,7 @@ Result<ModuleShapes> plan_module_shapes(const PlanView& view, const ShapePlan& p
   for (const GroupCode& group : groups) code.merge(group.extents);
   ModulePlanner planner(view, plan, most_work, secret);
   KW_TRY(planner.add_thresholds(thresholds));
+  for (const GroupCode& group : groups) KW_TRY(planner.add_code_thresholds(group));
   KW_TRY(planner.add_constants(code.compared, true));
   for (const GroupCode& group : groups) KW_TRY(planner.add_group_constants(group));
   KW_TRY(planner.add_products(code.compared));

@@ -14,18 +14,25 @@
 namespace kw::shapes {
 
 /// At most this many shapes for one module.
-inline constexpr size_t kMostModuleShapes = 128;
+inline constexpr size_t kMostModuleShapes = 256;
 
 /// The code that one launch group runs, and a small shape that selects the group.
 struct GroupCode {
   int group = 0;
   CodeExtents extents;
+  std::vector<Threshold> thresholds;
   task::Dims base;
 };
 
 struct ModuleShapes {
   std::vector<ShapeCase> cases;
   std::vector<std::string> left_out;  // thresholds without a shape on one side, with the reason
+  /// Of these: what a shape of the task would still show, and the elements that it needs at least.
+  struct Open {
+    std::string text;
+    double elements = 0;  // 0: not known
+  };
+  std::vector<Open> open;
 };
 
 /// `most_work` limits each shape; `secret` seeds the extents that are drawn. An Error is a failure

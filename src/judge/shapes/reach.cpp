@@ -204,10 +204,55 @@ std::string canonical_text(const PlanView& view, const Spans& spans, const kerne
   return fmt::format("op{}*{}({})", static_cast<int>(node.op), node.factor, join(parts, ", "));
 }
 
+/// A condition "value % number == 0" holds wherever one with a multiple of the number does, and one
+/// with a limit wherever one with a smaller limit does.
+struct Condition {
+  std::string text;               // of the whole, canonical
+  std::string value;              // "" unless it is of one of these two kinds
+  int64_t divisor = 0, most = 0;  // one of them
+
+  bool implies(const Condition& other) const {
+    if (text == other.text) return true;
+    if (value.empty() || value != other.value) return false;
+    if (divisor > 0 && other.divisor > 0) return divisor % other.divisor == 0;
+    return divisor == 0 && other.divisor == 0 && most <= other.most;
+  }
+};
+
+Condition condition_of(const PlanView& view, const Spans& spans, const kernel::Expr& expr,
+                       size_t index) {
+  Condition condition{canonical_text(view, spans, expr, index), "", 0, 0};
+  const ExprNode& node = expr.nodes[index];
+  const auto child = [&](const ExprNode& of, size_t i) {
+    return static_cast<size_t>(of.children[i]);
+  };
+  const auto number_at = [&](size_t at) -> std::optional<int64_t> {
+    const auto span = spans.of(expr, at);
+    if (!span || !span->is(span->high) || !span->is(static_cast<int64_t>(span->low)))
+      return std::nullopt;
+    return static_cast<int64_t>(span->low);
+  };
+  if (node.op == ExprOp::LessEqual) {
+    const auto limit = number_at(child(node, 1));
+    if (!limit) return condition;
+    condition.value = canonical_text(view, spans, expr, child(node, 0));
+    condition.most = *limit;
+  }
+  if (node.op == ExprOp::Equal && number_at(child(node, 1)) == 0) {
+    const ExprNode& left = expr.nodes[child(node, 0)];
+    if (left.op != ExprOp::Remainder) return condition;
+    const auto divisor = number_at(child(left, 1));
+    if (!divisor || *divisor <= 0) return condition;
+    condition.value = canonical_text(view, spans, expr, child(left, 0));
+    condition.divisor = *divisor;
+  }
+  return condition;
+}
+
 /// The conditions joined by && that are not always true; an optional without a value: never true.
-std::optional<std::set<std::string>> conditions_of(const PlanView& view,
-                                                   const kernel::Group& group) {
-  std::set<std::string> conditions;
+std::optional<std::vector<Condition>> conditions_of(const PlanView& view,
+                                                    const kernel::Group& group) {
+  std::vector<Condition> conditions;
   if (!group.when) return conditions;
   const kernel::Expr& expr = *group.when;
   const Spans spans(view);
@@ -222,7 +267,7 @@ std::optional<std::set<std::string>> conditions_of(const PlanView& view,
     if (node.op == ExprOp::And) {
       for (const int child : node.children) open.push_back(static_cast<size_t>(child));
     } else {
-      conditions.insert(canonical_text(view, spans, expr, index));
+      conditions.push_back(condition_of(view, spans, expr, index));
     }
   }
   return conditions;
@@ -351,7 +396,11 @@ std::string why_unreachable(const PlanView& view, int group) {
     return "its condition holds at no shape of the task, with these tunables and this target";
   for (size_t before = 0; before < at; ++before) {
     const auto other = conditions_of(view, view.module().groups[before]);
-    if (other && std::ranges::includes(*own, *other))
+    const auto implied = [&](const Condition& condition) {
+      return std::ranges::any_of(*own,
+                                 [&](const Condition& one) { return one.implies(condition); });
+    };
+    if (other && std::ranges::all_of(*other, implied))
       return fmt::format("the group of line {} is chosen wherever its condition holds",
                          view.module().groups[before].line);
   }
@@ -371,14 +420,19 @@ task::Dims small_dims(const task::Task& task) {
   return dims;
 }
 
-double largest_input(const task::Task& task, const task::Dims& dims) {
+double largest_tensor(const task::Task& task, const task::Dims& dims) {
   double most = 0;
-  for (const task::TensorSpec& spec : task.inputs) {
-    const auto shape = task.shape_of(spec, dims);
-    if (!shape) continue;
+  const auto note = [&](const std::vector<int64_t>& shape) {
     double elements = 1;
-    for (const int64_t extent : *shape) elements *= static_cast<double>(extent);
+    for (const int64_t extent : shape) elements *= static_cast<double>(extent);
     most = std::max(most, elements);
+  };
+  for (const task::TensorSpec& spec : task.inputs) {
+    if (const auto shape = task.shape_of(spec, dims)) note(*shape);
+  }
+  if (const Result<graph::Graph> graph = task.reference->trace(dims)) {
+    for (const graph::NamedNode& output : graph->outputs)
+      note(graph::values_of((*graph)[output.node].shape));
   }
   return most;
 }

@@ -22,7 +22,7 @@ std::vector<std::optional<task::Dims>> shapes_of_groups(const PlanView& view,
 
 /// Small extents for every dim of the task, all different.
 task::Dims small_dims(const task::Task& task);
-/// The largest number of elements of an input at these dims; 0 when it is not known.
-double largest_input(const task::Task& task, const task::Dims& dims);
+/// The largest number of elements of an input or output at these dims; 0 when it is not known.
+double largest_tensor(const task::Task& task, const task::Dims& dims);
 
 }  // namespace kw::shapes

@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "core/contains.h"
-#include "ptx/parse.h"
 
 namespace kw::shapes {
 
@@ -199,6 +198,21 @@ void add_constants(const ptx::Module& module, const std::vector<const char*>& op
   }
 }
 
+/// What keeps low bits only is a limit for what it keeps them of.
+void add_masks(const ptx::Module& module, CodeConstants* found) {
+  constexpr int64_t kLeast = 255;  // smaller masks tell lanes and vectors apart
+  for (const ptx::Function& function : module.functions) {
+    for (const ptx::Instruction& in : function.instructions) {
+      const bool to_words = in.opcode == "cvt" && (in.has("u16") || in.has("s16"));
+      const bool from_integers = in.has("u32") || in.has("s32") || in.has("u64") || in.has("s64");
+      if (to_words && from_integers) found->add(0xffff);
+      if (in.opcode != "and" || in.operands.size() != 3) continue;
+      const auto mask = integer_of(in.operands[2]);
+      if (mask && *mask >= kLeast && ((*mask + 1) & *mask) == 0) found->add(*mask);
+    }
+  }
+}
+
 /// Limits may also be read from an initialised variable.
 void add_tables(const ptx::Module& module, CodeConstants* found) {
   for (const ptx::Variable& variable : module.variables) {
@@ -298,16 +312,15 @@ void CodeExtents::merge(const CodeExtents& more) {
   }
 }
 
-CodeExtents code_extents(const std::string& ptx_text) {
-  const Result<ptx::Module> module = ptx::parse(ptx_text);
-  if (!module) return {};
+CodeExtents code_extents(const ptx::Module& code) {
   CodeConstants found;
-  add_constants(*module, {"setp", "set", "min", "max", "slct"}, &found);
-  add_tables(*module, &found);
+  add_constants(code, {"setp", "set", "min", "max", "slct"}, &found);
+  add_masks(code, &found);
+  add_tables(code, &found);
   CodeExtents extents;
   extents.compared = std::exchange(found.out, {});
   for (const int64_t extent : std::exchange(found.behind, {})) extents.compared.push_back(extent);
-  add_constants(*module, {"add", "sub", "xor", "mov", "selp"}, &found);
+  add_constants(code, {"add", "sub", "xor", "mov", "selp"}, &found);
   extents.behind = std::move(found.behind);
   extents.other = std::move(found.out);
   return extents;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernel/expr.h"
+#include "ptx/ptx_module.h"
 #include "shapes/plan_view.h"
 
 namespace kw::shapes {
@@ -43,7 +44,6 @@ struct CodeExtents {
   std::vector<int64_t> other;     // the rest of these
   void merge(const CodeExtents& more);
 };
-/// Text that is not PTX has none.
-CodeExtents code_extents(const std::string& ptx);
+CodeExtents code_extents(const ptx::Module& code);
 
 }  // namespace kw::shapes
