@@ -7,6 +7,8 @@
 #include "gate/fakes.h"
 #include "gate/gate.h"
 #include "kernel/parse_module.h"
+#include "ptx/parse.h"
+#include "shapes/code_thresholds.h"
 #include "shapes/module_shapes.h"
 #include "shapes/reach.h"
 
@@ -198,15 +200,83 @@ TEST_F(CoverageTest, EveryRestOfAnUnrolledLoopIsRun) {
   EXPECT_EQ(rests.size(), 4U);
 }
 
-TEST_F(CoverageTest, MoreThresholdsThanShapesAreNamed) {
+TEST_F(CoverageTest, EightyThresholdsAreRun) {
   std::string lines;
   for (int i = 0; i < 80; ++i)
     lines += "//! when B == " + std::to_string(100 + 7 * i) + "\n" + kLaunch;
   const record::Passed verdict = passed(lines + "//! when true\n" + kLaunch);
   EXPECT_TRUE(verdict.complete) << record::to_json(report.verdict).dump();
-  EXPECT_TRUE(std::ranges::any_of(report.skipped, [](const std::string& line) {
-    return line.find("at most 64 are run") != std::string::npos;
-  }));
+}
+
+TEST_F(CoverageTest, MoreThresholdsThanShapesAreNotComplete) {
+  std::string lines;
+  for (int i = 0; i < 400; ++i)
+    lines += "//! let L" + std::to_string(i) + " = min(B, " + std::to_string(100 + 7 * i) + ")\n";
+  const record::Passed verdict = passed(lines + kLaunch);
+  EXPECT_FALSE(verdict.complete || verdict.certified);
+  EXPECT_TRUE(std::ranges::any_of(verdict.incomplete, [](const std::string& line) {
+    return line.find("more shapes at the module's thresholds were not run") != std::string::npos;
+  })) << record::to_json(report.verdict).dump();
+}
+
+TEST_F(CoverageTest, ALimitThatCostsTooMuchLimitsTheVerdict) {
+  const record::Passed verdict =
+      passed("//! launch twice grid(min(B, 3000000)) block(64) args(x, y, D)\n");
+  EXPECT_FALSE(verdict.complete || verdict.certified);
+  EXPECT_TRUE(verdict.below.ends_with(" elements")) << verdict.below;
+}
+
+TEST_F(CoverageTest, AGroupThatCanNeverRunIsRejected) {
+  report = judged(
+      module_with("//! when D % 2 == 1\n//! launch twice grid(B) block(2048) args(x, y, D)\n" +
+                  std::string("//! when true\n") + kLaunch));
+  const auto* rejected = std::get_if<record::Rejected>(&report.verdict);
+  ASSERT_NE(rejected, nullptr) << record::to_json(report.verdict).dump();
+  EXPECT_NE(rejected->reason.find("can never run"), std::string::npos) << rejected->reason;
+}
+
+TEST_F(CoverageTest, AGroupBehindAWeakerConditionIsUnreachable) {
+  for (const char* before : {"D % 2 == 0 && D <= 4096", "HALF <= 2048 && D % 4 == 0"}) {
+    passed("//! let HALF = ceil_div(D * 1, 2)\n//! let OTHER = ceil_div(D, 2)\n//! when " +
+           std::string(before) + "\n" + kLaunch +
+           two_groups("D % 4 == 0 && D <= 2000 && OTHER <= 2000"));
+    EXPECT_EQ(report.groups[1].state, "unreachable") << before;
+  }
+}
+
+struct CodeCase {
+  const char* code;
+  const char* dim;
+  int64_t first, second;
+};
+
+TEST_F(CoverageTest, ComparisonsOfCodeAreSolved) {
+  for (const CodeCase& row :
+       {CodeCase{"mov.u32 %r2, %nctaid.x;\nsetp.eq.s32 %p1, %r2, 37;", "B", 144, 145},
+        {"mov.u32 %r2, %nctaid.x;\nmad.lo.s32 %r3, %r2, 5, 2;\nsetp.eq.s32 %p1, %r3, 187;", "B",
+         144, 145},
+        {"mov.u32 %r2, %ctaid.x;\nsetp.eq.s32 %p1, %r2, 37;", "B", 148, 149},
+        {"shr.u32 %r2, %r1, 7;\nsetp.ne.s32 %p1, %r2, 0;", "D", 127, 128},
+        {"and.b32 %r2, %r1, -128;\nsetp.eq.s32 %p1, %r2, 0;", "D", 127, 128},
+        {"mul.lo.s32 %r2, %r1, 3;\nsetp.gt.s32 %p1, %r2, 300;", "D", 100, 101}}) {
+    const std::string text =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry twice(.param .u64 x, .param .u64 y, .param .u32 d) {\n"
+        ".reg .pred %p<2>;\n.reg .b32 %r<4>;\nld.param.u32 %r1, [d];\n" +
+        std::string(row.code) + "\nret;\n}\n";
+    const ptx::Module code = ptx::parse(text).value();
+    const kernel::Module module =
+        module_with("//! launch twice grid(ceil_div(B, 4)) block(64) args(x, y, D)\n");
+    const shapes::PlanView plan = view(module);
+    const auto thresholds =
+        shapes::code_thresholds(code.functions.front(), module.groups.front().launches.front());
+    ASSERT_EQ(thresholds.size(), 1U) << row.code;
+    const auto sides =
+        shapes::sides_of(thresholds.front(), plan, shapes::small_dims(task), row.dim);
+    ASSERT_TRUE(sides.has_value()) << thresholds.front().text;
+    EXPECT_EQ(sides->first, row.first) << thresholds.front().text;
+    EXPECT_EQ(sides->second, row.second) << thresholds.front().text;
+  }
 }
 
 TEST_F(CoverageTest, SecretExtentsDifferByRun) {

@@ -1,10 +1,11 @@
 // The problem: each comparison of a module and each constant of its code may be a limit behind
 // which the kernel is wrong, and one module may have hundreds. Comparisons of the plan come first,
-// each with its two extents alone. Constants of the code share shapes: one dim takes the largest
-// that is left, the others take the smallest, so that all dims meet all extents in few cheap
-// shapes. One shape per constant and dim was the alternative; it needs three times as many runs.
-// Where a module has several launch groups, a constant counts as met only at a shape that selects
-// the group whose code has it.
+// then those of the code that follow from the launch, each with its two extents alone. Constants of
+// the code share shapes: one dim takes the largest that is left, the others take the smallest, so
+// that all dims meet all extents in few cheap shapes. One shape per constant and dim was the
+// alternative; it needs three times as many runs. Where a module has several launch groups, a
+// constant counts as met only at a shape that selects the group whose code has it. Each kind has
+// room of its own, so that many limits of one kind cannot hide one of another.
 // The cost: a failure at a shared shape does not tell which of its extents is to blame.
 #include "shapes/module_shapes.h"
 
@@ -38,14 +39,14 @@ class ModulePlanner {
 
   /// Both sides of comparisons of the plan.
   Status add_thresholds(const std::vector<Threshold>& thresholds) {
-    room_ = kMostModuleShapes / 4;
+    room_ = kMostModuleShapes / 2;
     for (const Threshold& threshold : thresholds) KW_TRY(add_sides(threshold, base_, std::nullopt));
     return Done{};
   }
 
   /// Both sides of comparisons of a group's code, where the group is selected.
   Status add_code_thresholds(const GroupCode& code) {
-    room_ = kMostModuleShapes / 2;
+    room_ = kMostModuleShapes / 4 * 3;
     for (const Threshold& threshold : code.thresholds)
       KW_TRY(add_sides(threshold, code.base, code.group));
     return Done{};

@@ -14,7 +14,7 @@
 namespace kw::shapes {
 
 /// At most this many shapes for one module.
-inline constexpr size_t kMostModuleShapes = 256;
+inline constexpr size_t kMostModuleShapes = 512;
 
 /// The code that one launch group runs, and a small shape that selects the group.
 struct GroupCode {

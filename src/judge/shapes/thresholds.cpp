@@ -289,6 +289,14 @@ std::optional<Sides> sides_of(const Threshold& threshold, const PlanView& view,
     return std::nullopt;
   const task::DimRange& range = view.task().dims.at(dim);
   Probe probe(threshold, view, base, dim);
+  // A remainder grows and falls again: bisection may find a side far away where a near one exists.
+  const auto periodic = [](const kernel::Expr& expr) {
+    return std::ranges::any_of(expr.nodes,
+                               [](const ExprNode& node) { return node.op == ExprOp::Remainder; });
+  };
+  if (periodic(threshold.left) || periodic(threshold.right)) {
+    if (const auto near = probe.scan(range, threshold.op)) return near;
+  }
   const bool exact = threshold.op == ExprOp::Equal || threshold.op == ExprOp::NotEqual;
   if (!exact) {
     const auto found = probe.bisect(range, threshold.op);
