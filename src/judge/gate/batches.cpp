@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "gate/metamorphic.h"
 #include "inputs/families.h"
@@ -29,6 +31,8 @@ using tensor::HostTensor;
 constexpr const char* kRowFamilies[] = {"normal", "heavy"};
 constexpr const char* kNeighbourFamily = "spikes";  // large values beside the rows compared
 constexpr double kTileShare = 2;                    // whole tiles are quicker than single elements
+constexpr int64_t kTallExtent = 128;  // of the dims beside the batch, where it is long
+constexpr size_t kMostSuggested = 24;
 constexpr int64_t kLeastRows = 8;  // compared for each size: one sum may agree by chance
 
 enum : uint64_t { kRows = 1000, kNeighbours };  // purposes of seeds
@@ -129,7 +133,7 @@ class BatchProbe {
   bool over() const { return report_.failed.has_value() || !report_.difference.empty(); }
 
   // For each batch dim: the shape with most rows, and the one with most work.
-  std::map<std::string, std::set<const shapes::ShapeCase*>> shapes_by_dim() const {
+  std::map<std::string, std::set<const shapes::ShapeCase*>> shapes_by_dim() {
     struct Best {
       const shapes::ShapeCase* shape;
       double rank;
@@ -153,8 +157,32 @@ class BatchProbe {
       }
     }
     std::map<std::string, std::set<const shapes::ShapeCase*>> shapes;
-    for (const auto& [dim, best] : longest) shapes[dim] = {best.shape, largest.at(dim).shape};
+    for (const auto& [dim, best] : longest) {
+      shapes[dim] = {best.shape, largest.at(dim).shape};
+      if (const shapes::ShapeCase* tall = tall_shape(dim, *best.shape, *largest.at(dim).shape))
+        shapes[dim].insert(tall);
+    }
     return shapes;
+  }
+
+  // As many rows as the longest shape has, each with enough elements that the order of a sum shows.
+  // Null: there is none that costs little enough.
+  const shapes::ShapeCase* tall_shape(const std::string& dim, const shapes::ShapeCase& longest,
+                                      const shapes::ShapeCase& largest) {
+    task::Dims dims = largest.dims;
+    for (auto& [name, extent] : dims) extent = std::min(extent, kTallExtent);
+    for (dims[dim] = longest.dims.at(dim); dims[dim] > kLeastRows; dims[dim] /= 2) {
+      Result<graph::Graph> graph = runner_.task.graph_at(dims);
+      if (!graph) return nullptr;
+      const double work = std::max(shapes::work_of(*graph), shapes::tile_work(*graph) / kTileShare);
+      if (options_.most_work > 0 && work > options_.most_work) continue;
+      made_.push_back(std::make_unique<shapes::ShapeCase>());
+      made_.back()->dims = dims;
+      made_.back()->graph = std::move(graph).value();
+      made_.back()->work = work;
+      return made_.back().get();
+    }
+    return nullptr;
   }
 
   Result<bool> vary(const std::string& dim, const shapes::ShapeCase& shape) {
@@ -239,7 +267,29 @@ class BatchProbe {
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
     if (chosen.size() > static_cast<size_t>(options_.runs_per_dim))
       chosen.resize(static_cast<size_t>(options_.runs_per_dim));
+    for (const int64_t size : suggested_sizes(dim, rows)) {
+      if (!contains(chosen, size)) chosen.push_back(size);
+    }
     return chosen;
+  }
+
+  // Extents of this dim at which the candidate was judged because of a limit of its own.
+  std::vector<int64_t> suggested_sizes(const std::string& dim, int64_t rows) const {
+    std::set<int64_t> extents;
+    const std::vector<const shapes::ShapeCase*> all = pool_.all_shapes();
+    for (size_t i = pool_.shapes().cases.size(); i < all.size(); ++i) {
+      const shapes::ShapeCase* shape = all[i];
+      const auto at = shape->dims.find(dim);
+      if (at != shape->dims.end() && at->second > 1 && at->second < rows)
+        extents.insert(at->second);
+    }
+    std::vector<int64_t> some;
+    const size_t step = 1 + extents.size() / kMostSuggested;
+    size_t index = 0;
+    for (const int64_t extent : extents) {
+      if (index++ % step == 0) some.push_back(extent);
+    }
+    return some;
   }
 
   // The kernels that the module launches for a batch of this size; "" when it does not serve it.
@@ -304,6 +354,7 @@ class BatchProbe {
   const CellRunner& runner_;
   const BatchOptions& options_;
   BatchReport report_;
+  std::vector<std::unique_ptr<shapes::ShapeCase>> made_;
 };
 
 }  // namespace

@@ -258,6 +258,7 @@ TEST_F(CoverageTest, ComparisonsOfCodeAreSolved) {
         {"mov.u32 %r2, %ctaid.x;\nsetp.eq.s32 %p1, %r2, 37;", "B", 148, 149},
         {"shr.u32 %r2, %r1, 7;\nsetp.ne.s32 %p1, %r2, 0;", "D", 127, 128},
         {"and.b32 %r2, %r1, -128;\nsetp.eq.s32 %p1, %r2, 0;", "D", 127, 128},
+        {"and.b32 %r2, %r1, 64;\nsetp.eq.s32 %p1, %r2, 0;", "D", 63, 64},
         {"mul.lo.s32 %r2, %r1, 3;\nsetp.gt.s32 %p1, %r2, 300;", "D", 100, 101}}) {
     const std::string text =
         ".version 8.0\n.target sm_90\n.address_size 64\n"

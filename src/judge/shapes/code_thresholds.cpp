@@ -203,17 +203,20 @@ class LaunchFlow {
     return combined(row->op, value(from[1], steps), value(from[2], steps));
   }
 
-  // A mask of low bits is a remainder; one of all others leaves a multiple.
+  // Neighbouring bits of a value are a quotient's remainder; a mask of all high bits keeps the
+  // quotient.
   std::optional<Followed> masked(const Operand& operand, std::optional<int64_t> mask,
                                  int steps) const {
-    if (!mask) return std::nullopt;
-    const bool low = *mask > 0;
-    const int64_t period = low ? *mask + 1 : -*mask;
-    if (period <= 0 || period > kWidest || (period & (period - 1)) != 0) return std::nullopt;
-    const auto from = value(operand, steps);
-    const Followed by{number_expr(period), false};
-    if (low) return combined(ExprOp::Remainder, from, by);
-    return combined(ExprOp::Multiply, combined(ExprOp::Divide, from, by), by);
+    if (!mask || *mask == 0) return std::nullopt;
+    const int64_t lowest = *mask & -*mask;
+    const int64_t kept = *mask < 0 ? -1 : *mask / lowest;
+    if (lowest > kWidest || kept > kWidest) return std::nullopt;
+    const auto number_of = [](int64_t number) { return Followed{number_expr(number), false}; };
+    auto part = combined(ExprOp::Divide, value(operand, steps), number_of(lowest));
+    const bool neighbours = *mask < 0 ? *mask == -lowest : ((kept + 1) & kept) == 0;
+    if (!neighbours) return std::nullopt;
+    if (kept > 0) part = combined(ExprOp::Remainder, part, number_of(kept + 1));
+    return combined(ExprOp::Multiply, part, number_of(lowest));
   }
 
   std::optional<Followed> argument(const Operand& address) const {

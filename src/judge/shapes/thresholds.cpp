@@ -115,13 +115,16 @@ class Probe {
   std::optional<Sides> bisect(const task::DimRange& range, ExprOp op) {
     const int64_t step = std::max<int64_t>(range.multiple, 1);
     const int64_t low = (std::max<int64_t>(range.low, 1) + step - 1) / step * step;
-    int64_t from = 0, to = (range.high - low) / step;
+    const int64_t most = (range.high - low) / step;
     const std::optional<bool> first = answer(low, op);
-    if (!first || to <= 0) return std::nullopt;
-    // Above some extent the values leave their range; the last one that has a value counts.
-    while (to > 0 && !answer(low + to * step, op)) to /= 2;
-    const std::optional<bool> last = answer(low + to * step, op);
-    if (!last || *last == *first) return std::nullopt;
+    if (!first || most <= 0) return std::nullopt;
+    // By doubling: the nearest side counts, and far away values leave their range.
+    int64_t from = 0, to = 1;
+    while (answer(low + to * step, op) == first) {
+      if (to >= most) return std::nullopt;
+      from = to;
+      to = to > most / 2 ? most : to * 2;
+    }
     while (to - from > 1) {
       const int64_t middle = from + (to - from) / 2;
       if (answer(low + middle * step, op) == first)
@@ -129,6 +132,7 @@ class Probe {
       else
         to = middle;
     }
+    if (!answer(low + to * step, op)) return std::nullopt;
     return Sides{low + from * step, low + to * step};
   }
 
