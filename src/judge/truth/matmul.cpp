@@ -76,6 +76,7 @@ class Product {
         m_(extent(s, 0, 2)),
         n_(out.shape.back()),
         k_(extent(s, 0, 1)),
+        least_far_(range_.path / (1 + 0x1p-20 + 0x1p-23 * static_cast<double>(k_))),
         tf32_(workers.tf32 && node_.dtype == DType::Fp32),
         in_float_(sums_in_float(s.mode, node_.dtype)),
         left_(s, node_.inputs[0], {Side::Left, m_, k_}),
@@ -321,7 +322,7 @@ class Product {
            const double t = out_.t[at];
            const bool unknown =
                job.left.unbounded[row] || job.right.unbounded[col] || !(size[k] <= kLargest);
-           const bool far = size[k] > range_.path;
+           const bool far = size[k] > least_far_;
            // Infinity times a possible zero may be NaN.
            if (!std::isfinite(t) && !unknown && !far && job.errors.empty() && job.squares.empty())
              return;
@@ -331,8 +332,8 @@ class Product {
                                            tf32[k], tf32_, s_.flush, unknown, rounding_);
            if (!std::isfinite(t) && !unknown && job.errors.empty() && job.squares.empty())
              y.a = y.h = 0;
-           const double net = far && !std::isfinite(t) ? finite_part(job, row, col) : t;
-           s_.findings.mark(id_, limit_sum(range_, sum_ends(size[k], net), y));
+           const SumEnds ends = far ? ends_of(job, row, col) : SumEnds{};
+           s_.findings.mark(id_, limit_sum(range_, ends, y));
            out_.t[at] = y.t;
            if (out_.tracks.a) out_.a[at] = stored_bound(y.a);
            if (out_.tracks.h) out_.h[at] = stored_bound(y.h);
@@ -341,19 +342,23 @@ class Product {
          });
   }
 
-  // The sum of the finite products of one element.
-  double finite_part(const Job& job, size_t row, size_t col) const {
+  // The sums of the positive and of the negative products of one element. The planes of the bounds
+  // are too coarse: beside a huge product, fp32 loses what decides a class. An infinite factor
+  // belongs to no side, unlike a product that fp64 cannot hold.
+  SumEnds ends_of(const Job& job, size_t row, size_t col) const {
     const auto depth = static_cast<size_t>(k_);
     constexpr auto kHigh = static_cast<size_t>(kRows);
     constexpr auto kWide = static_cast<size_t>(kGemmColumns<double>);
     const double* left = job.left.value.data.data() + row / kHigh * depth * kHigh + row % kHigh;
     const double* right = job.right.value.data.data() + col / kWide * depth * kWide + col % kWide;
-    double sum = 0;
+    SumEnds ends;
+    ends.apart = true;
     for (size_t k = 0; k < depth; ++k) {
-      const double product = left[k * kHigh] * right[k * kWide];
-      sum += std::fabs(product) <= kLargest ? product : 0;
+      const double x = left[k * kHigh], z = right[k * kWide];
+      if (!(std::fabs(x) <= kLargest && std::fabs(z) <= kLargest)) continue;
+      (x * z > 0 ? ends.up : ends.down) += std::fabs(x * z);
     }
-    return sum;
+    return ends;
   }
 
   void set_jump(size_t at, double jump) {
@@ -369,6 +374,7 @@ class Product {
   NodeRange range_;
   NodeId id_;
   int64_t m_, n_, k_;
+  double least_far_;  // sums of magnitudes in fp32 that may be larger than the range
   bool tf32_, in_float_;
   FactorSource left_, right_;
   std::vector<Scratch> scratch_;  // per worker

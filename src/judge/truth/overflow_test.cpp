@@ -124,6 +124,26 @@ TEST(OverflowTest, TermsBesideAHugeProductMayOverflowFirst) {
             ports::kMayBeUp | ports::kMayBeNan);
 }
 
+// A huge product of any mantissa and what stands beside it: fp32 magnitudes would lose the latter.
+int classes_beside(double huge, const std::vector<double>& beside) {
+  TestGraph g;
+  std::vector<double> left = beside, right(beside.size(), 1);
+  left.push_back(huge);
+  right.push_back(huge);
+  const auto n = static_cast<int64_t>(left.size());
+  const auto a = g.input(floats(DType::Fp32, {1, n}, left));
+  const auto b = g.input(floats(DType::Fp32, {n, 1}, right));
+  return may_be(g.truth(g.got(g.builder.matmul(a, b))), 0);
+}
+
+TEST(OverflowTest, EndsOfProductsAreExactBesideAHugeProduct) {
+  for (int k = 0; k < 100; ++k) {
+    const double huge = (1 + k * 0.0099) * 0x1p127;
+    EXPECT_EQ(classes_beside(huge, {-kMax32, -kMax32, -kMax32}), kDown | kNanToo) << k;
+    EXPECT_EQ(classes_beside(huge, {-1, -kMax32, 1}), 0) << k << ": the rest stays in range";
+  }
+}
+
 TEST(OverflowTest, ClassesOfSumsPassThroughWhatFollows) {
   TestGraph g;
   const auto x = g.input(floats(DType::Fp32, {1, 4}, {kMax32, kMax32, -kMax32, -kMax32}));

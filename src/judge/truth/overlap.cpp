@@ -191,7 +191,7 @@ class Overlap {
                                    sums.squares.empty() ? 0 : sums.squares[from]});
       // With an infinite term, the finite ones may all have one sign.
       const double size = sums.size[from], net = std::isfinite(e.t) ? e.t : 0;
-      const SumEnds ends = std::isfinite(e.t) ? sum_ends(size, net) : SumEnds{size, size};
+      const SumEnds ends = std::isfinite(e.t) ? sum_ends(size, net) : SumEnds{size, size, false};
       s_.findings.mark(id_, limit_sum(range_, ends, e));
       out_.t[at] = e.t;
       if (out_.tracks.a) out_.a[at] = stored_bound(e.a);

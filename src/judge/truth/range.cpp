@@ -102,8 +102,8 @@ uint8_t limit_sum(const NodeRange& range, const SumEnds& ends, TrackedValue& y) 
   if (y.t == y.t && ends.up + ends.down > range.path) {
     const double e = y.a < kNoLimit ? kPathFactor * y.a : 0;
     const bool differ = range.mean && ends.up > 0 && ends.down > 0;
-    // The ends are differences: beside a huge term of one sign, small ones of the other are lost.
-    const double lost = (ends.up + ends.down) * 0x1p-50;
+    // In differences, small terms of one sign are lost beside a huge one of the other.
+    const double lost = ends.apart ? 0 : (ends.up + ends.down) * 0x1p-50;
     const double more = lost > range.path ? lost : (range.eager ? e : 0);
     const bool up = differ || ends.up + more > range.path;
     const bool down = differ || ends.down + more > range.path;

@@ -55,9 +55,12 @@ NodeRange range_of(tensor::DType type, bool rounds, const OverflowCase* overflow
 /// Sums of the positive and of the negative finite terms, both as magnitudes.
 struct SumEnds {
   double up = 0, down = 0;
+  bool apart = false;  // each was added up by itself; otherwise both are differences
 };
-/// From the sum of the magnitudes and the sum of the finite terms.
-inline SumEnds sum_ends(double size, double net) { return {(size + net) / 2, (size - net) / 2}; }
+/// From the sum of the magnitudes and the sum of the finite terms, both added in fp64.
+inline SumEnds sum_ends(double size, double net) {
+  return {(size + net) / 2, (size - net) / 2, false};
+}
 
 /// Each returns bits of Beyond, and replaces a value beyond a limit that applies. A mean may be
 /// updated term by term and merged (Welford), so that differences of terms overflow where no sum
