@@ -59,6 +59,8 @@ Result<std::optional<Changed>> apply(const Relation& relation, const graph::Grap
                                      const Truths& truth_of);
 
 /// Subtracts the outputs of the first call from the truths, and adds their rounding to the bounds.
+/// Elements that overflow, or nearly do, in the whole or in a part may be anything: what overflow
+/// gives does not add up.
 void subtract(const std::vector<tensor::HostTensor>& outputs, std::vector<ports::Truth>* truths);
 
 }  // namespace kw::gate

@@ -9,6 +9,7 @@
 #include "graph/compose_norm.h"
 #include "graph/compose_pool.h"
 #include "graph/compose_reduce.h"
+#include "metric/metric.h"
 #include "tensor/convert.h"
 
 namespace kw::gate {
@@ -264,6 +265,23 @@ TEST(Relations, TwoPartsMakeTheWhole) {
     for (int64_t i = 0; i < 6; ++i) sum += tensor::get_element(other.inputs[0], row * 6 + i);
     EXPECT_EQ(other.truths[0].value[static_cast<size_t>(row)], sum);
   }
+}
+
+TEST(Relations, PartsThatOverflowAreNotAddedUp) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  ports::Truth sum = truth({70000, 60000, 100, -50, 20, 30}, {6});
+  sum.dtype = DType::Fp16;
+  sum.may_overflow.assign(6, 0);
+  sum.may_overflow[3] = ports::kMayBeNan;
+  tensor::HostTensor first = *tensor::make_tensor(DType::Fp16, {6});
+  tensor::store_floats(first, 0, std::vector<double>{kInf, 40000, -kInf, 0, 5, 10});
+  std::vector<ports::Truth> truths = {sum};
+  subtract({first}, &truths);
+  tensor::HostTensor second = *tensor::make_tensor(DType::Fp16, {6});
+  tensor::store_floats(second, 0, std::vector<double>{0, kInf, kInf, NAN, 15, 20});
+  EXPECT_TRUE(metric::compare(truths[0], second, {}).pass);
+  tensor::store_floats(second, 0, std::vector<double>{0, kInf, kInf, NAN, kInf, 20});
+  EXPECT_FALSE(metric::compare(truths[0], second, {}).pass) << "nothing overflows here";
 }
 
 }  // namespace kw::gate

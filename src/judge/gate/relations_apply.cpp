@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <span>
 
 #include "gate/metamorphic.h"
@@ -27,6 +28,8 @@ constexpr double kRangeShare = 0.01;  // share of the format's range for scaled 
 constexpr double kShift = 4;
 constexpr double kGrid = 0x1p-4;  // values and shifted values are exact in bf16 and wider
 constexpr double kGridReach = 3.5;
+constexpr double kWideRange = 0x1p100;  // ordinary inputs stay far below the ends of such types
+constexpr double kNearEnd = 0.25;       // of the range: two parts below it cannot overflow
 constexpr int64_t kSliceGrain = 1 << 20;
 
 /// An array seen as `outer` blocks of `extent` slices with `inner` items each.
@@ -195,8 +198,38 @@ Result<std::optional<Changed>> apply_shift(const Relation& relation,
   return std::optional(std::move(changed));
 }
 
-std::optional<Changed> apply_linear(const Relation& relation, const std::vector<HostTensor>& inputs,
-                                    const std::vector<Truth>& truths, uint64_t seed) {
+/// Whether ordinary inputs may leave the range of some node's type.
+bool is_narrow(const graph::Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const graph::Node& node) {
+    return tensor::is_float(node.dtype) && ports::largest_finite(node.dtype) < kWideRange;
+  });
+}
+
+bool is_overflow(const Truth& truth, size_t at) {
+  return !std::isfinite(truth.value[at]) ||
+         (!truth.may_overflow.empty() && truth.may_overflow[at] != 0);
+}
+
+bool any_overflow(const std::vector<Truth>& truths) {
+  return std::ranges::any_of(truths, [](const Truth& t) { return !t.may_overflow.empty(); });
+}
+
+/// Marks the elements of the whole that overflow in a part.
+void mark_overflow(const std::vector<Truth>& part, std::vector<Truth>* whole) {
+  for (size_t i = 0; i < part.size(); ++i) {
+    Truth& truth = (*whole)[i];
+    for (size_t at = 0; at < truth.value.size(); ++at) {
+      if (!is_overflow(part[i], at)) continue;
+      truth.may_overflow.resize(truth.value.size());
+      truth.may_overflow[at] |= ports::kMayBeOther;
+    }
+  }
+}
+
+Result<std::optional<Changed>> apply_linear(const Relation& relation, const graph::Graph& graph,
+                                            const std::vector<HostTensor>& inputs,
+                                            const std::vector<Truth>& truths, uint64_t seed,
+                                            const Truths& truth_of) {
   Changed changed{inputs, truths, inputs, 0};
   const auto at = static_cast<size_t>(relation.input);
   tensor::Large<double> some = values_of(inputs[at]);
@@ -205,12 +238,16 @@ std::optional<Changed> apply_linear(const Relation& relation, const std::vector<
     (inputs::derive_seed(seed, i) % 2 == 0 ? some[i] : others[i]) = 0;
   tensor::store_floats(changed.inputs[at], 0, some);
   tensor::store_floats(changed.before[at], 0, others);
-  return changed;
+  if (is_narrow(graph) && truth_of) {
+    mark_overflow(KW_TRY(truth_of(changed.inputs)), &changed.truths);
+    mark_overflow(KW_TRY(truth_of(changed.before)), &changed.truths);
+  }
+  return std::optional(std::move(changed));
 }
 
 }  // namespace
 
-Result<std::optional<Changed>> apply(const Relation& relation, const graph::Graph&,
+Result<std::optional<Changed>> apply(const Relation& relation, const graph::Graph& graph,
                                      const std::vector<HostTensor>& inputs,
                                      const std::vector<Truth>& truths, uint64_t seed,
                                      const Truths& truth_of) {
@@ -222,15 +259,34 @@ Result<std::optional<Changed>> apply(const Relation& relation, const graph::Grap
     case RelationKind::Permute:
     case RelationKind::Split:
       return apply_rows(relation, inputs, truths, seed);
-    case RelationKind::Scale:
-      return apply_scale(relation, inputs, truths);
+    case RelationKind::Scale: {
+      std::optional<Changed> changed = apply_scale(relation, inputs, truths);
+      if (!changed || !is_narrow(graph) || !truth_of) return changed;
+      // Where something overflows on the way, scales are none of the output.
+      if (any_overflow(truths) || any_overflow(KW_TRY(truth_of(changed->inputs))))
+        return std::optional<Changed>();
+      return changed;
+    }
     case RelationKind::Shift:
       return apply_shift(relation, inputs, seed, truth_of);
     case RelationKind::Linear:
-      return apply_linear(relation, inputs, truths, seed);
+      return apply_linear(relation, graph, inputs, truths, seed, truth_of);
   }
   return std::optional<Changed>();
 }
+
+namespace {
+
+/// The element may be anything.
+void leave_out(size_t at, Truth& truth) {
+  truth.value[at] = 0;
+  truth.may_overflow.resize(truth.value.size());
+  truth.may_overflow[at] =
+      ports::kMayBeUp | ports::kMayBeDown | ports::kMayBeNan | ports::kMayBeOther;
+  truth.others.push_back({static_cast<int64_t>(at), 0, std::numeric_limits<double>::infinity()});
+}
+
+}  // namespace
 
 void subtract(const std::vector<HostTensor>& outputs, std::vector<Truth>* truths) {
   for (size_t i = 0; i < truths->size(); ++i) {
@@ -240,7 +296,14 @@ void subtract(const std::vector<HostTensor>& outputs, std::vector<Truth>* truths
     const double step = ports::smallest_step(truth.dtype, true);
     truth.h.resize(truth.value.size());
     truth.exact = false;
+    truth.others.clear();
+    const double near_end = kNearEnd * ports::largest_finite(truth.dtype);
     for (size_t k = 0; k < truth.value.size(); ++k) {
+      const double most = std::max(std::fabs(first[k]), std::fabs(truth.value[k]));
+      if (is_overflow(truth, k) || !(most <= near_end)) {
+        leave_out(k, truth);
+        continue;
+      }
       truth.value[k] -= first[k];
       truth.h[k] += static_cast<float>(unit * std::fabs(first[k]) + step);
     }
