@@ -38,6 +38,8 @@ struct CrossCheckReport {
   std::vector<std::string> shapes;  // shapes compared, each with every family below
   std::vector<std::string> families;
   std::vector<std::string> notes;  // why not checked; shapes PyTorch could not evaluate
+  /// Where PyTorch itself misses an atol or rtol that the task states; "" if nowhere.
+  std::string beyond_tolerance;
   double seconds = 0;
 
   /// One line for the user.

@@ -39,6 +39,7 @@ struct Mismatch {
 struct CrossChecked {
   TorchOutcome outcome;  // of PyTorch's evaluation; mismatches are valid only when Ok
   std::vector<Mismatch> mismatches;
+  std::string missed;  // where PyTorch misses a tolerance that the task states; "" if nowhere
 
   bool agree() const { return outcome.kind == TorchKind::Ok && mismatches.empty(); }
 };
