@@ -128,12 +128,12 @@ struct TwoInputs {
   graph::Graph graph;
 
   template <typename Formula>
-  explicit TwoInputs(const Formula& formula) {
+  explicit TwoInputs(const Formula& formula, DType dtype = DType::Fp32) {
     const graph::Dim n = graph::Dim::symbol("N", kCount);
-    task.inputs = {{.name = "x", .dtype = DType::Fp32, .shape = {"N"}, .legal = {}},
-                   {.name = "z", .dtype = DType::Fp32, .shape = {"N"}, .legal = {}}};
+    task.inputs = {{.name = "x", .dtype = dtype, .shape = {"N"}, .legal = {}},
+                   {.name = "z", .dtype = dtype, .shape = {"N"}, .legal = {}}};
     graph::Builder b;
-    const graph::NodeId x = b.input("x", DType::Fp32, {n}), z = b.input("z", DType::Fp32, {n});
+    const graph::NodeId x = b.input("x", dtype, {n}), z = b.input("z", dtype, {n});
     const graph::NodeId y = formula(b, x, z);
     graph = std::move(b).finish({{"y", y}});
   }
@@ -229,6 +229,24 @@ TEST(Families, MagnitudesFillTheWindowOfTheFormula) {
   }
   EXPECT_GT(largest, 0x1p90);
   EXPECT_LT(smallest, 0x1p-90);
+}
+
+TEST(Families, MagnitudesAvoidOverflowBelowAndAboveOrdinaryValues) {
+  for (const graph::Op op : {graph::Op::Mul, graph::Op::Div}) {
+    const TwoInputs scaled(
+        [&](graph::Builder& b, graph::NodeId x, graph::NodeId) {
+          return op == graph::Op::Mul ? *b.binary(op, Operand::tensor(x), Operand::of(30000.0))
+                                      : *b.binary(op, Operand::of(30000.0), Operand::tensor(x));
+        },
+        tensor::DType::Fp16);
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+      const std::vector<double> drawn = scaled.drawn("magnitudes", seed)[0];
+      for (const double x : drawn) {
+        const double y = op == graph::Op::Mul ? x * 30000 : 30000 / x;
+        ASSERT_LT(std::fabs(y), 65504) << x;
+      }
+    }
+  }
 }
 
 TEST(Families, AMixHasAFamilyPerRun) {

@@ -5,11 +5,12 @@
 // The alternative is to run the oracle at several windows. It is more accurate, but the window must
 // be a function of the graph alone: a repro command draws the same inputs at one shape. Kernels
 // may square what the formula only multiplies, so the window of a formula with products is narrow.
-// The cost: the estimate is pessimistic for deep networks, whose window may be one octave wide.
+// The cost: the estimate is pessimistic for deep networks, whose window may hold ordinary values only.
 #include "inputs/magnitude_window.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "core/contains.h"
@@ -31,7 +32,8 @@ constexpr double kLog2E = 1.4426950408889634;
 // Kernels scale the argument of exp() for the hardware's exp2(); beyond this size the rounding of
 // that product is the whole result. Spikes have the same size.
 constexpr double kArgument = 18;
-constexpr double kOrdinary = 3;  // 2^3: ordinary values end there
+constexpr int kOrdinary = 3;  // 2^3: ordinary values end there
+constexpr int kMostShift = 12, kLeastWidth = 4;
 
 /// Exponents of the normal numbers of a type.
 struct TypeLimits {
@@ -69,8 +71,8 @@ class MagnitudePass {
   MagnitudePass(const task::Task& task, const graph::Graph& graph)
       : task_(task), graph_(graph), at_(graph.nodes.size()) {}
 
-  /// Whether every node stays within its type when inputs lie in 2^-window … 2^window.
-  bool holds(int window) {
+  /// Whether every node stays within its type when inputs lie in this window.
+  bool holds(const MagnitudeWindow& window) {
     window_ = window;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
@@ -130,7 +132,7 @@ class MagnitudePass {
 
   Magnitude input(const Node& node) const {
     if (!tensor::is_float(node.dtype)) return {0, 7, tensor::is_unsigned_int(node.dtype)};
-    const MagnitudeWindow own = limited({-window_, window_}, node.dtype);
+    const MagnitudeWindow own = limited(window_, node.dtype);
     Magnitude at{static_cast<double>(own.low), own.high + 1.0};
     for (const graph::NamedNode& named : graph_.inputs) {
       if (&graph_[named.node] != &node) continue;
@@ -351,22 +353,37 @@ class MagnitudePass {
   const task::Task& task_;
   const graph::Graph& graph_;
   std::vector<Magnitude> at_;
-  int window_ = 0;
+  MagnitudeWindow window_;
 };
+
+/// A window beside the ordinary one, where a formula such as 30000 x or 30000 / x overflows in it.
+std::optional<MagnitudeWindow> beside_ordinary(MagnitudePass& pass) {
+  for (int shift = 1; shift <= kMostShift; ++shift) {
+    const MagnitudeWindow lower{std::min(-kOrdinary, kOrdinary - shift - kLeastWidth),
+                                kOrdinary - shift};
+    if (pass.holds(lower)) return lower;
+    const MagnitudeWindow upper{-lower.high, -lower.low};
+    if (pass.holds(upper)) return upper;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
 MagnitudeWindow limited(const MagnitudeWindow& window, DType type) {
   const TypeLimits limits = type_limits(type);
-  return {std::clamp(window.low, limits.low, 0), std::clamp(window.high, 0, limits.high)};
+  return {std::clamp(window.low, limits.low, limits.high),
+          std::clamp(window.high, limits.low, limits.high)};
 }
 
 MagnitudeWindow magnitude_window(const task::Task& task, const graph::Graph& graph) {
   MagnitudePass pass(task, graph);
+  const auto around = [](int window) { return MagnitudeWindow{-window, window}; };
   int window = kWidest;
-  if (!pass.holds(window)) window = kWithProducts;
-  while (window > kOrdinary && !pass.holds(window)) --window;
-  return {-window, window};
+  if (!pass.holds(around(window))) window = kWithProducts;
+  while (window > kOrdinary && !pass.holds(around(window))) --window;
+  if (window > kOrdinary || pass.holds(around(window))) return around(window);
+  return beside_ordinary(pass).value_or(around(window));
 }
 
 }  // namespace kw::inputs
