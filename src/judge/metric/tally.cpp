@@ -79,6 +79,11 @@ void add_lint(const char* what, int64_t count, int64_t elements, std::vector<std
                               count, elements, what, share * 100));
 }
 
+/// Formats print the sign of a NaN, which means nothing.
+double unsigned_nan(double value) {
+  return value != value ? std::numeric_limits<double>::quiet_NaN() : value;
+}
+
 std::string failure_text(const ports::Truth& truth, const Tally& all, const record::Worst& worst) {
   const std::string where = element_text(worst);
   const std::string values = fmt::format("got {:.9g}, want {:.9g}", worst.got, worst.want);
@@ -119,7 +124,7 @@ Comparison conclude(const ports::Truth& truth, const std::vector<Tally>& pieces)
   add_lint("overflow in the declared precision", all.overflowed, all.elements, &result.lint);
   if (all.worst < 0) return result;
   summary.worst = record::Worst{truth.name,      unravel(all.worst, truth.shape),
-                                all.worst_got,   all.worst_want,
+                                unsigned_nan(all.worst_got), unsigned_nan(all.worst_want),
                                 all.worst_bound, all.worst_z,
                                 all.worst_ulps,  why_text(all.why)};
   if (all.failures > 0) {

@@ -112,12 +112,25 @@ Status check_family(const std::string& name) {
                      did_you_mean(name, names), join(names, ", "));
 }
 
+Status check_family_of(const task::Task& task, const std::string& name) {
+  if (name == "special" && task.precision.nan != task::NanPolicy::Propagate)
+    return input_error(
+        "--family special: the task says nan = \"never\": inputs have no NaN or infinity, so it is "
+        "not judged with these (nan = \"propagate\" asks for them)");
+  if (name == "denormal" && task.precision.flush)
+    return input_error(
+        "--family denormal: the task allows kernels to flush subnormals to zero, so it is not judged "
+        "with these");
+  return Done{};
+}
+
 bool VerifyReport::ok() const {
   return record::passed(gate.verdict) && (!imposters || imposters->complete());
 }
 
 Status open_pools(const task::Task& asked, const VerifyRequest& request, const VerifyTools& tools,
                   VerifyPools& pools) {
+  KW_TRY(check_family_of(asked, request.family));
   if (pools.task == nullptr)
     pools.task = std::make_unique<task::Task>(KW_TRY(with_dims(asked, request.dims)));
   if (!pools.small)

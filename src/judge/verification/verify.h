@@ -96,6 +96,9 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
 
 /// Whether this input family exists; the Error lists the families.
 Status check_family(const std::string& name);
+/// Returns an error for a family that the task excludes: special values where its results need not
+/// follow NaN, subnormals where kernels may flush them.
+Status check_family_of(const task::Task& task, const std::string& name);
 
 /// The same for every interface; the schema is in docs/verify.md.
 Json to_json(const VerifyReport& report);

@@ -82,4 +82,16 @@ TEST(VerifyStory, KnowsItsFamilies) {
   EXPECT_NE(unknown.error().message.find("did you mean 'spikes'"), std::string::npos);
 }
 
+TEST(VerifyStory, RefusesAFamilyThatTheTaskExcludes) {
+  task::Task task;
+  EXPECT_TRUE(check_family_of(task, "denormal"));
+  const Status excluded = check_family_of(task, "special");
+  ASSERT_FALSE(excluded);
+  EXPECT_NE(excluded.error().message.find("nan = \"never\""), std::string::npos);
+  task.precision.nan = task::NanPolicy::Propagate;
+  task.precision.flush = true;
+  EXPECT_TRUE(check_family_of(task, "special"));
+  EXPECT_FALSE(check_family_of(task, "denormal"));
+}
+
 }  // namespace kw::verification
