@@ -20,8 +20,16 @@ constexpr double kBatchWork = 2e7;  // of a shape on the virtual GPU: tens of mi
 constexpr const char* kNoBatch =
     "not applicable: the reference treats no dim of its inputs as a batch";
 
-record::BatchInvariance record_of(const BatchReport& batches) {
+constexpr const char* kOtherBits =
+    "its bits differ from run to run, so also from batch to batch: it is not deterministic";
+
+/// `differs`: other bits in another run of the same inputs.
+record::BatchInvariance record_of(const BatchReport& batches, bool differs) {
   record::BatchInvariance record{batches.same(), batches.dims, batches.runs, batches.difference};
+  if (differs && !batches.dims.empty()) {
+    record.holds = false;
+    if (record.why.empty()) record.why = kOtherBits;
+  }
   if (record.holds) return record;
   record.why =
       batches.left_out.empty() ? kNoBatch : "not checked: no result at " + batches.left_out;
@@ -80,7 +88,7 @@ Result<Stop> Gate::batch_stage() {
     return Stop(verdict_from(*batches.failed, cell, request_.repro.line(), Stage::Hygiene,
                              &bench == &virtual_));
   }
-  batch_ = record_of(batches);
+  batch_ = record_of(batches, !deterministic_.value_or(true));
   if (!batches.difference.empty())
     batch_.why += KW_TRY(change_of_order(run, batches));
   else if (const shapes::ShapeCase* shape = telling_shape(*bench.at->pool, options.most_work))
@@ -95,7 +103,10 @@ Result<Stop> Gate::batch_stage() {
   if (batch_.holds && !*batch_.holds) {
     return Stop(record::Rejected{
         Stage::Hygiene,
-        "batch invariance is required, and a row has other bits in another batch: " + batch_.why,
+        batch_.why == kOtherBits
+            ? "batch invariance is required, and " + batch_.why
+            : "batch invariance is required, and a row has other bits in another batch: " +
+                  batch_.why,
         std::nullopt, request_.repro.line()});
   }
   if (!batch_.holds && batch_.why != kNoBatch) missing_ = "batch invariance is " + batch_.why;
