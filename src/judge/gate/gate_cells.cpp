@@ -10,6 +10,7 @@
 
 #include "gate/gate_stages.h"
 #include "inputs/families.h"
+#include "metric/metric.h"
 
 namespace kw::gate {
 
@@ -224,37 +225,50 @@ Status Gate::check_alive(Bench& bench, const Judged& judged) {
   return Done{};
 }
 
+namespace {
+
+/// Such as "y[0, 111]"; "" if the failure is not one of values.
+std::string worst_place(const Judged& judged) {
+  const bool wrong = judged.result == CellResult::WrongValue && judged.summary.worst;
+  return wrong ? metric::element_text(*judged.summary.worst) : "";
+}
+
+}  // namespace
+
 Result<record::Verdict> Gate::verdict_of(Bench& bench, size_t cell, const Judged& judged,
                                          const ports::RunOptions& options, Stage stage) {
   const Pool& pool = *bench.at->pool;
   const PoolCell at = pool.cell(cell);
   const bool is_virtual = &bench == &virtual_;
-  const uint64_t seed = KW_TRY(public_seed(bench, cell, judged, options));
+  const PublicSeed open = KW_TRY(public_seed(bench, cell, judged, options));
   record::Cell shown = cell_record(pool, at);
-  shown.seed = seed;
-  return verdict_from(judged, shown,
-                      request_.repro.line(pool.shape(at).dims, at.family, seed, is_virtual), stage,
-                      is_virtual);
+  shown.seed = open.seed;
+  Judged told = judged;
+  if (!open.where.empty() && open.where != worst_place(judged))
+    told.reason += fmt::format("; the line of `again` fails at {}", open.where);
+  return verdict_from(told, shown,
+                      request_.repro.line(pool.shape(at).dims, at.family, open.seed, is_virtual),
+                      stage, is_virtual);
 }
 
 // Returns a public seed with which the candidate also fails. If only the cell's own seed fails,
 // that is published, and the cell gets a new one.
-Result<uint64_t> Gate::public_seed(Bench& bench, size_t cell, const Judged& judged,
-                                   const ports::RunOptions& options) {
+Result<Gate::PublicSeed> Gate::public_seed(Bench& bench, size_t cell, const Judged& judged,
+                                           const ports::RunOptions& options) {
   Pool& pool = *bench.at->pool;
   const PoolCell at = pool.cell(cell);
-  if (pool.replayable()) return at.seed;
-  if (judged.result == CellResult::NotCompiled) return uint64_t{1};
+  if (pool.replayable()) return PublicSeed{at.seed, ""};
+  if (judged.result == CellResult::NotCompiled) return PublicSeed{1, ""};
   const bool whole = pool.shape(at).work > kLongWork;
   for (uint64_t seed = 1; seed <= (whole ? 1 : kPublicSeeds); ++seed) {
     const Result<SetPtr> set =
         pool.make_set(at.shape, at.family, seed, &virtual_.programs.immediates());
     if (!set) break;
     const Judged again = KW_TRY(runner(bench, options).run(pool.shape(at), **set));
-    if (again.failed()) return seed;
+    if (again.failed()) return PublicSeed{seed, worst_place(again)};
   }
   KW_TRY(pool.renew(cell, request_.entropy));
-  return at.seed;
+  return PublicSeed{at.seed, ""};
 }
 
 record::Verdict verdict_from(const Judged& judged, const record::Cell& cell, std::string repro,

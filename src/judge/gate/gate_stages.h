@@ -104,8 +104,12 @@ class Gate {
   /// Returns the verdict for a failed cell, with a seed that may be published.
   Result<record::Verdict> verdict_of(Bench& bench, size_t cell, const Judged& judged,
                                      const ports::RunOptions& options, record::Stage stage);
-  Result<uint64_t> public_seed(Bench& bench, size_t cell, const Judged& judged,
-                               const ports::RunOptions& options);
+  struct PublicSeed {
+    uint64_t seed = 0;
+    std::string where;  // the element that fails with it, if it is a wrong value
+  };
+  Result<PublicSeed> public_seed(Bench& bench, size_t cell, const Judged& judged,
+                                 const ports::RunOptions& options);
   void note_cell(Bench& bench, record::Stage stage, size_t cell, const Judged& judged);
   Result<bool> serves(Bench& bench, const shapes::ShapeCase& shape);
   Status check_alive(Bench& bench, const Judged& judged);
