@@ -144,6 +144,25 @@ TEST(OverflowTest, EndsOfProductsAreExactBesideAHugeProduct) {
   }
 }
 
+/// The classes of relu(a @ b + c), or of a @ b - c, where the terms of the product cancel.
+int classes_joined(double term, double c, Op op) {
+  TestGraph g;
+  const auto a = g.input(floats(DType::Fp32, {1, 2}, {term, -term}));
+  const auto b = g.input(floats(DType::Fp32, {2, 1}, {1, 1}));
+  const auto bias = g.input(floats(DType::Fp32, {1}, {c}));
+  const auto sum =
+      g.binary(op, g.got(g.builder.matmul(a, b)), g.got(g.builder.expand(bias, {1, 1})));
+  return may_be(g.truth(op == Op::Sub ? sum : g.binary(Op::Maximum, sum, 0.0)), 0);
+}
+
+// acc = bias; acc += a[k] * b[k]
+TEST(OverflowTest, SumsMayStartWithWhatIsAdded) {
+  EXPECT_EQ(classes_joined(0.75 * kMax32, 0.5 * kMax32, Op::Add), kUp);
+  EXPECT_EQ(classes_joined(0.75 * kMax32, 0.5 * kMax32, Op::Sub), kDown);
+  EXPECT_EQ(classes_joined(0.75 * kMax32, 1, Op::Add), 0) << "nothing leaves the range";
+  EXPECT_EQ(classes_joined(1, 0.5 * kMax32, Op::Add), 0);
+}
+
 TEST(OverflowTest, ClassesOfSumsPassThroughWhatFollows) {
   TestGraph g;
   const auto x = g.input(floats(DType::Fp32, {1, 4}, {kMax32, kMax32, -kMax32, -kMax32}));

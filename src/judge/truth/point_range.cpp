@@ -46,6 +46,26 @@ bool all_finite(std::span<const ChunkOperand> in, int k) {
   });
 }
 
+/// Of an addition: the ends of the sum that a kernel makes when it starts a sum with what is added
+/// to it. The error of a sum tells how large the magnitudes of its terms are at most.
+SumEnds joined_ends(const PointSpec& spec, std::span<const ChunkOperand> in, int k) {
+  SumEnds ends;
+  ends.apart = true;
+  for (const int which : {0, 1}) {
+    const ChunkOperand& x = in[static_cast<size_t>(which)];
+    const bool is_sum = (which == 0 ? spec.joins_z : spec.joins_x) > 0;
+    const double t = (which == 1 && spec.op == Op::Sub ? -1 : 1) * x.lanes->t[k];
+    if (!(std::fabs(t) <= kLargest)) continue;
+    const double terms = is_sum ? magnitudes_within(a_of(x)[k], spec.rounding.unit) : 0;
+    double size = terms <= kLargest ? std::max(terms, std::fabs(t)) : std::fabs(t);
+    // Of a sum with an infinite term the other terms are not known.
+    if (!all_finite(in, k)) size *= 2;
+    ends.up += (size + t) / 2;
+    ends.down += (size - t) / 2;
+  }
+  return ends;
+}
+
 /// Returns the bits of Beyond of one result, after applying the limits.
 uint8_t limit_one(const PointSpec& spec, std::span<const ChunkOperand> in, int k,
                   VectorLanes& out) {
@@ -64,7 +84,10 @@ uint8_t limit_one(const PointSpec& spec, std::span<const ChunkOperand> in, int k
     const double own_a = with_path_rounding(y.t, 0, r, spec.errors);
     const double own_h = with_half_rounding(y.t, 0, r);
     TrackedValue from = {y.t, std::max(y.a - own_a, 0.0), std::max(y.h - own_h, 0.0)};
-    found = limit_value(spec.range, from);
+    const bool joins = spec.joins_x + spec.joins_z > 0;
+    const SumEnds ends = joins ? joined_ends(spec, in, k) : SumEnds{};
+    found = ends.up + ends.down > spec.range.path ? limit_sum(spec.range, ends, from)
+                                                  : limit_value(spec.range, from);
     if (!(from.t == y.t)) y = from;
   }
   out.t[k] = y.t;
@@ -74,6 +97,16 @@ uint8_t limit_one(const PointSpec& spec, std::span<const ChunkOperand> in, int k
 }
 
 }  // namespace
+
+bool joins_far(const PointSpec& spec, std::span<const ChunkOperand> in, int count) {
+  if (spec.joins_x + spec.joins_z == 0) return false;
+  const double unit = spec.rounding.unit, path = spec.range.path;
+  const double *x = in[0].lanes->t, *z = in[1].lanes->t, *ax = a_of(in[0]), *az = a_of(in[1]);
+  int far = 0;
+  for (int k = 0; k < count; ++k)
+    far |= !(std::fabs(x[k]) + std::fabs(z[k]) + magnitudes_within(ax[k] + az[k], unit) <= path);
+  return far != 0;
+}
 
 void limit_range(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
                  VectorLanes& out) {

@@ -29,6 +29,8 @@ void integer_point(const PointSpec& spec, std::span<const ChunkOperand> in, int 
 /// Where.
 void choose(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
 
+/// Whether an addition to a sum may leave the range if a kernel starts the sum with what is added.
+bool joins_far(const PointSpec& spec, std::span<const ChunkOperand> in, int count);
 /// Reports results beyond the range of their type, and applies the limits of this run.
 void limit_range(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
                  VectorLanes& out);

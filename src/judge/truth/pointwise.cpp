@@ -107,7 +107,8 @@ void run_point(const PointSpec& spec, std::span<const ChunkOperand> in, int coun
     float_result(spec, in, count, out);
     if (spec.mode != Mode::Truth) return round_result(spec, count, out);
     if (spec.tracks.a || spec.tracks.h) {
-      if (chunk_loops().add_rounding(spec, count, out)) limit_range(spec, in, count, out);
+      const bool beyond = chunk_loops().add_rounding(spec, count, out);
+      if (beyond || joins_far(spec, in, count)) limit_range(spec, in, count, out);
       doubt_zeros(spec, in, count, out);
     }
   }

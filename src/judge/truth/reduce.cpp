@@ -211,7 +211,8 @@ void Reduction::write_sum(const Accumulators& state, size_t at, size_t s) {
   // In the first run the finite part of an infinite sum is not known.
   const double size = state.size[s], net = folding_.nets ? state.net[s] : y.t;
   const bool open = !folding_.nets && !std::isfinite(y.t);
-  const uint8_t beyond = limit_sum(range_, open ? SumEnds{size, size, false} : sum_ends(size, net), y);
+  const uint8_t beyond =
+      limit_sum(range_, open ? SumEnds{size, size, false} : sum_ends(size, net), y);
   if (beyond != 0) note_range(beyond, state.size[s], y);
   out_.t[at] = y.t;
   set_errors(at, y.a, y.h);

@@ -77,7 +77,8 @@ class Scattering {
         y.h = out_.h[k] + rounding_.half_unit * std::sqrt(n) * size_[k] +
               (t != 0 ? n * rounding_.half_tiny : 0);
       if (!std::isfinite(t)) y.a = y.h = 0;
-      const SumEnds ends = std::isfinite(t) ? sum_ends(size_[k], t) : SumEnds{size_[k], size_[k], false};
+      const SumEnds ends =
+          std::isfinite(t) ? sum_ends(size_[k], t) : SumEnds{size_[k], size_[k], false};
       s_.findings.mark(id_, limit_sum(range_, ends, y));
       out_.t[k] = y.t;
       if (out_.tracks.a) out_.a[k] = stored_bound(y.a);

@@ -16,6 +16,9 @@ struct Summed {
 /// The rounding of a tree of additions, in units.
 KW_HD double tree_units(double root, double size) { return (kSumRoot * root + kSumPlus) * size; }
 
+/// The magnitudes of a sum's terms, at most, from the error of the sum.
+KW_HD double magnitudes_within(double a, double unit) { return a / (unit * tree_units(1, 1)); }
+
 /// `chain`: the error of a chain of all terms, in units of the sum.
 KW_HD TrackedValue sum_result(const Summed& s, double count, double chain, const Rounding& r) {
   TrackedValue y = {s.t, s.a, sqrt(s.squares)};

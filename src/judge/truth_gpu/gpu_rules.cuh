@@ -104,7 +104,12 @@ KW_HD TrackedValue unary(const TrackedValue& x, const Spec& s) {
 
 // --- functions of two --------------------------------------------------------------------------
 
-KW_HD TrackedValue add(const TrackedValue& x, const TrackedValue& z, double sign, const Spec& s) {
+KW_HD TrackedValue add(const TrackedValue& x, const TrackedValue& z, double sign, const Spec& s,
+                       unsigned& found) {
+  // A kernel may start the sum with what is added to it, and leave the range.
+  const double terms = magnitudes_within(x.a + z.a, s.r.unit);
+  const bool joins = s.truth && s.a && s.joins_x + s.joins_z > 0;
+  if (joins && !(fabs(x.t) + fabs(z.t) + terms <= s.r.limit)) found |= kOutOfRange;
   const bool cancels = s.same && sign < 0;
   const double joined = joined_error(x.t, z.t, s.joins_x, s.joins_z, s.r.unit);
   return {exact_add(x.t, sign * z.t), sum_error(cancels, x.a, z.a) + (s.a ? joined : 0),
