@@ -5,7 +5,8 @@
 // The alternative is to run the oracle at several windows. It is more accurate, but the window must
 // be a function of the graph alone: a repro command draws the same inputs at one shape. Kernels
 // may square what the formula only multiplies, so the window of a formula with products is narrow.
-// The cost: the estimate is pessimistic for deep networks, whose window may hold ordinary values only.
+// The cost: the estimate is pessimistic for deep networks, whose window may hold ordinary values
+// only.
 #include "inputs/magnitude_window.h"
 
 #include <algorithm>

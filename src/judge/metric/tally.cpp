@@ -123,10 +123,14 @@ Comparison conclude(const ports::Truth& truth, const std::vector<Tally>& pieces)
   add_lint("rest on a discontinuity", all.discontinuous, all.elements, &result.lint);
   add_lint("overflow in the declared precision", all.overflowed, all.elements, &result.lint);
   if (all.worst < 0) return result;
-  summary.worst = record::Worst{truth.name,      unravel(all.worst, truth.shape),
-                                unsigned_nan(all.worst_got), unsigned_nan(all.worst_want),
-                                all.worst_bound, all.worst_z,
-                                all.worst_ulps,  why_text(all.why)};
+  summary.worst = record::Worst{truth.name,
+                                unravel(all.worst, truth.shape),
+                                unsigned_nan(all.worst_got),
+                                unsigned_nan(all.worst_want),
+                                all.worst_bound,
+                                all.worst_z,
+                                all.worst_ulps,
+                                why_text(all.why)};
   if (all.failures > 0) {
     result.pass = false;
     result.reason = failure_text(truth, all, *summary.worst);

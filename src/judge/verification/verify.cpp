@@ -119,7 +119,8 @@ Status check_family_of(const task::Task& task, const std::string& name) {
         "not judged with these (nan = \"propagate\" asks for them)");
   if (name == "denormal" && task.precision.flush)
     return input_error(
-        "--family denormal: the task allows kernels to flush subnormals to zero, so it is not judged "
+        "--family denormal: the task allows kernels to flush subnormals to zero, so it is not "
+        "judged "
         "with these");
   return Done{};
 }
