@@ -148,7 +148,7 @@ def verify(
     mode: Literal["train", "eval"] | None = None,
     input: Sequence[str] | Mapping[str, str] | None = None,
     dim: Mapping[str, float] | None = None,
-    family: Literal["normal", "spikes", "offset", "uniform", "probe", "heavy", "sorted", "denormal", "equal", "zeros", "special", "ties", "mixed_zeros", "constants", "extremes", "magnitudes", "scaled_weights", "mix", "immediates"] | None = None,
+    family: Literal["normal", "spikes", "offset", "uniform", "probe", "heavy", "sorted", "denormal", "equal", "zeros", "special", "ties", "mixed_zeros", "constants", "extremes", "magnitudes", "scaled_weights", "mix", "structured", "immediates"] | None = None,
     seed: int | None = None,
     require: Sequence[Literal["deterministic", "batch-invariant"]] | str | None = None,
     target: str | None = None,

@@ -22,7 +22,7 @@ constexpr size_t kSampled = 17, kShapes = 2;
 constexpr double kMostOverflow = 0.01;
 
 constexpr const char* kDrawn[] = {"ties",       "mixed_zeros",    "constants", "extremes",
-                                  "magnitudes", "scaled_weights", "mix"};
+                                  "magnitudes", "scaled_weights", "mix",       "structured"};
 
 double overflowed(const ports::Truth& truth) {
   double count = 0;

@@ -41,7 +41,7 @@ constexpr double kMostSeed = 9007199254740991;     // the largest that JSON keep
 constexpr const char* kDevices = "auto,gpu,vgpu";
 constexpr const char* kFamilies =
     "normal,spikes,offset,uniform,probe,heavy,sorted,denormal,equal,zeros,special,ties,mixed_zeros,"
-    "constants,extremes,magnitudes,scaled_weights,mix,immediates";
+    "constants,extremes,magnitudes,scaled_weights,mix,structured,immediates";
 constexpr const char* kBaselines =
     "eager,compile,max-autotune-no-cudagraphs,reduce-overhead,max-autotune";
 constexpr const char* kNoneOrBaselines =
@@ -134,7 +134,7 @@ constexpr Option kOptions[] = {
     row("--family", "NAME", choice(kFamilies), "",
         "use only this input family: normal, spikes, offset, uniform, probe, heavy, sorted, "
         "denormal, equal, zeros, special, ties, mixed_zeros, constants, extremes, magnitudes, "
-        "scaled_weights, mix, immediates",
+        "scaled_weights, mix, structured, immediates",
         agent("use only this input family")),
     row("--output", "DIR", kPlace, "", "write each output to DIR/NAME.npy"),
     row("--zero-outputs", "", kFlag, "",

@@ -46,6 +46,12 @@ uint64_t bytes_of(const PoolSet& set) {
 
 constexpr size_t kObligatory = 2;  // of all_families(), from the first
 
+/// Every known shape gets it: which structure a line has differs from cell to cell.
+constexpr const char* kStructured = "structured";
+/// Pairs of integers of medium size are rare; it takes a few thousand to meet one.
+constexpr const char* kExtremes = "extremes";
+constexpr double kManyElements = 4096;
+
 constexpr int64_t kLongRow = 1100;  // rows with every family: longer than a block, but quick
 constexpr int64_t kShortRow = 8;    // in shorter rows, a planted value often is the maximum
 
@@ -57,6 +63,39 @@ int64_t row_extent(const graph::Graph& graph) {
     if (!shape.empty()) longest = std::max(longest, shape.back().value());
   }
   return longest;
+}
+
+double elements_of(const graph::Graph& graph) {
+  double most = 0;
+  for (const graph::NamedNode& input : graph.inputs) {
+    double elements = 1;
+    for (const graph::Dim& dim : graph[input.node].shape)
+      elements *= static_cast<double>(dim.value());
+    most = std::max(most, elements);
+  }
+  return most;
+}
+
+/// Dims, and scalars that differ from the task's: "N=8 lr=0.5".
+std::string case_text(const shapes::ShapeCase& shape) {
+  std::string text = task::dims_text(shape.dims);
+  for (const auto& [name, value] : shape.graph.scalars)
+    text += fmt::format("{}{}={:g}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+bool same_case(const shapes::ShapeCase& one, const shapes::ShapeCase& other) {
+  return one.dims == other.dims && one.graph.scalars == other.graph.scalars;
+}
+
+/// Such an input may be the identity.
+bool has_square_input(const graph::Graph& graph) {
+  return std::ranges::any_of(graph.inputs, [&](const graph::NamedNode& input) {
+    const graph::Shape& shape = graph[input.node].shape;
+    const size_t rank = shape.size();
+    return rank > 1 && shape[rank - 1].value() == shape[rank - 2].value() &&
+           shape[rank - 1].value() > 1;
+  });
 }
 
 class Stopwatch {
@@ -125,6 +164,8 @@ std::vector<std::string> Pool::families_of(size_t shape, const std::vector<size_
   std::vector<std::string> all = inputs::families_for(*task_);
   if (contains(full, shape)) {
     all.emplace_back(inputs::kImmediatesFamily);
+    if (contains(all, kStructured) && has_square_input(shapes_.cases[shape].graph))
+      all.emplace_back(kStructured);
     return all;
   }
   const auto sets =
@@ -133,18 +174,33 @@ std::vector<std::string> Pool::families_of(size_t shape, const std::vector<size_
   const size_t also = shapes_.cases[shape].benchmark ? 1 : 0;
   const size_t fixed = std::min(kObligatory + also, all.size());
   std::vector<std::string> names(all.begin(), all.begin() + static_cast<long>(fixed));
-  while (names.size() < sets) {
+  const shapes::ShapeCase& at = shapes_.cases[shape];
+  const auto add = [&](const char* name, bool wanted) {
+    if (wanted && contains(all, name) && !contains(names, name)) names.emplace_back(name);
+  };
+  const bool quick = !at.secret && at.work <= options_.full_work;
+  const size_t most = sets + (quick && contains(all, kStructured) ? 1 : 0);
+  add(kStructured, quick);
+  add(kExtremes, shape == many_elements_);
+  while (names.size() < most) {
     // With few families the first one is drawn again with another seed.
     names.push_back(all.size() > fixed ? all[fixed + (*turn)++ % (all.size() - fixed)] : all[0]);
   }
+  if (contains(names, kStructured) && has_square_input(at.graph)) names.emplace_back(kStructured);
   return names;
 }
 
 Status Pool::plan_cells(const Entropy& entropy) {
   const std::vector<size_t> full = full_shapes();
+  // The cheapest shape of many elements.
+  for (many_elements_ = 0; many_elements_ < shapes_.cases.size(); ++many_elements_) {
+    const shapes::ShapeCase& at = shapes_.cases[many_elements_];
+    if (at.work <= options_.full_work && elements_of(at.graph) >= kManyElements) break;
+  }
   // Which family a shape gets is secret too.
   size_t turn =
       inputs::derive_seed(options_.seed ? *options_.seed : hash_seed_, kTurnPurpose) % kTurns;
+  uint64_t structured = turn;
   for (size_t shape = 0; shape < shapes_.cases.size(); ++shape) {
     for (const std::string& family : families_of(shape, full, &turn)) {
       uint64_t seed = 0;
@@ -153,7 +209,10 @@ Status Pool::plan_cells(const Entropy& entropy) {
       else
         seed = cells_.empty() ? *options_.seed : inputs::derive_seed(*options_.seed, cells_.size());
       // A repro command must give the same inputs even if it runs fewer cells.
-      if (options_.seed && !options_.family.empty()) seed = *options_.seed;
+      if (options_.seed && !options_.family.empty())
+        seed = *options_.seed;
+      else if (family == kStructured)
+        seed = inputs::with_turn(seed, structured++);
       cells_.push_back({shape, family, seed});
     }
   }
@@ -228,16 +287,16 @@ Result<size_t> Pool::extra_cell(const shapes::ShapeCase& shape, const std::strin
                                 const Entropy& entropy) {
   for (size_t i = 0; i < extra_cells_.size(); ++i) {
     const PoolCell& known = extra_cells_[i];
-    if (known.family == family && case_at(known.shape).dims == shape.dims) return cells_.size() + i;
+    if (known.family == family && same_case(case_at(known.shape), shape)) return cells_.size() + i;
   }
   size_t at = 0;
-  while (at < extra_shapes_.size() && extra_shapes_[at]->dims != shape.dims) ++at;
+  while (at < extra_shapes_.size() && !same_case(*extra_shapes_[at], shape)) ++at;
   if (at == extra_shapes_.size())
     extra_shapes_.push_back(std::make_shared<shapes::ShapeCase>(shape));
   PoolCell cell{shapes_.cases.size() + at, family, 0};
   // A replayed seed depends on the cell alone, not on what ran before.
   if (options_.seed)
-    cell.seed = inputs::derive_seed(*options_.seed, hash64(task::dims_text(shape.dims) + family));
+    cell.seed = inputs::derive_seed(*options_.seed, hash64(case_text(shape) + family));
   else
     cell.seed = KW_TRY(entropy());
   extra_cells_.push_back(std::move(cell));
@@ -269,10 +328,7 @@ bool is_obligatory(const std::string& family) {
 }
 
 record::Cell cell_record(const Pool& pool, const PoolCell& cell) {
-  std::string shape = task::dims_text(pool.shape(cell).dims);
-  for (const auto& [name, value] : pool.shape(cell).graph.scalars)
-    shape += fmt::format("{}{}={:g}", shape.empty() ? "" : " ", name, value);
-  return record::Cell{.shape = std::move(shape),
+  return record::Cell{.shape = case_text(pool.shape(cell)),
                       .family = cell.family,
                       .seed = pool.replayable() ? cell.seed : 0,
                       .certified = !pool.replayable()};

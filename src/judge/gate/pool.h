@@ -66,8 +66,8 @@ class Pool {
   const PoolCell& cell(size_t number) const {
     return number < cells_.size() ? cells_[number] : extra_cells_[number - cells_.size()];
   }
-  /// Adds a cell at a shape that only some candidates need. The same shape and family give the same
-  /// cell again.
+  /// Adds a cell at a shape that only some candidates need. The same shape, scalars and family give
+  /// the same cell again.
   Result<size_t> extra_cell(const shapes::ShapeCase& shape, const std::string& family,
                             const Entropy& entropy);
   /// The planned shapes, and those that candidates needed in addition.
@@ -115,6 +115,7 @@ class Pool {
   shapes::ShapePlan shapes_;
   PoolOptions options_;
   uint64_t hash_seed_ = 0;
+  size_t many_elements_ = 0;  // the shape of shapes_ that has `extremes` beside the full ones
   std::vector<PoolCell> cells_;
   std::vector<SetPtr> kept_;  // parallel to cells_
   std::vector<std::shared_ptr<const shapes::ShapeCase>>

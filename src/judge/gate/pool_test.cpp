@@ -82,4 +82,23 @@ TEST(Pool, ASeedReplaysAndEntropyDoesNot) {
   EXPECT_NE(seeds(), seeds());
 }
 
+TEST(Pool, StructuredInputsTakeTurnsAtEveryQuickShape) {
+  const task::Task task = fake_task();
+  FakeOracle oracle;
+  uint64_t drawn = 1000;
+  const auto pool = Pool::make(task, oracle, *shapes::plan_shapes(task, shapes::virtual_limits()),
+                               {}, [&]() -> Result<uint64_t> { return drawn += 1000; });
+  ASSERT_TRUE(pool);
+  std::set<size_t> shapes;
+  std::set<uint64_t> turns;
+  bool twice = false;
+  for (const PoolCell& cell : pool->cells()) {
+    if (cell.family != "structured") continue;
+    turns.insert(cell.seed % inputs::kStructureTurns);
+    twice = !shapes.insert(cell.shape).second || twice;
+  }
+  EXPECT_GE(turns.size(), 9U);
+  EXPECT_TRUE(twice) << "a square input may be the identity";
+}
+
 }  // namespace kw::gate

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct CellDraw {
   uint64_t seed = 0;
   GraphConstants constants;
   MagnitudeWindow window = {};
+  std::optional<size_t> single = {};  // of `magnitudes`: the input that has single_window alone
+  MagnitudeWindow single_window = {};
   bool divides_integers = false;  // the smallest integer has no quotient by -1
   bool ranks_integers = false;    // the judge compares scores as doubles
   bool narrows_integers = false;  // some become fp16, which ends at 65504
@@ -62,6 +65,8 @@ Result<tensor::HostTensor> draw_extremes(const TensorDraw& draw);
 Result<tensor::HostTensor> draw_magnitudes(const TensorDraw& draw);
 /// "scaled_weights": weights divided by the root of their fan-in.
 Result<tensor::HostTensor> draw_scaled(const TensorDraw& draw);
+/// "structured": rows that descend, alternate, are padded with zeros, …; the identity; arange.
+Result<tensor::HostTensor> draw_structured(const TensorDraw& draw);
 /// "mix": another family for every 256 elements.
 Result<tensor::HostTensor> draw_mix(const TensorDraw& draw);
 

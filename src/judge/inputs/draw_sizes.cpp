@@ -19,11 +19,13 @@ using tensor::DType;
 using tensor::HostTensor;
 
 constexpr int kNarrow = 8;          // octaves of a tensor whose elements have about one size
+constexpr int64_t kPart = 64;       // elements of a vector
 constexpr int64_t kRun = 256;       // elements of one family in a mix
 constexpr size_t kMixed = 4;        // families in one mix
 constexpr int kRoomForSpikes = 17;  // below this window, spikes and offsets would overflow
 
-// All bits random, the ends of the type, powers of two with their neighbours, small ones.
+// All bits random, some bits, the ends of the type, powers of two with their neighbours, small
+// ones.
 int64_t extreme_integer(const tensor::IntegerRange& type, uint64_t random) {
   const auto less = static_cast<int64_t>((random >> 8) % 3);
   switch (random % 8) {
@@ -40,6 +42,10 @@ int64_t extreme_integer(const tensor::IntegerRange& type, uint64_t random) {
     }
     case 5:
       return static_cast<int64_t>((random >> 16) % 201) - 100;
+    case 6: {  // any number of bits: the middle of the type too
+      const auto value = static_cast<int64_t>(derive_seed(random, 1) >> ((random >> 16) % 63));
+      return (random >> 24) % 2 == 0 ? value : -value;
+    }
     default:
       return static_cast<int64_t>(derive_seed(random, 1) ^ (derive_seed(random, 2) << 1));
   }
@@ -58,15 +64,46 @@ double fan_in(const HostTensor& tensor) {
   return product;
 }
 
-/// Exponents of one tensor: half of the tensors use the whole window, the others a part of it.
+/// Exponents of one tensor: half of the tensors, or three of four where the window is the whole
+/// type, use the whole window, the others a part of it.
 MagnitudeWindow window_of(const TensorDraw& draw) {
   const MagnitudeWindow window = limited(draw.cell.window, draw.spec.dtype);
   const uint64_t random = derive_seed(draw.seed, 41);
   const int width = window.high - window.low;
-  if (random % 2 == 0 || width <= kNarrow) return window;
+  if ((window.whole ? random % 4 != 1 : random % 2 == 0) || width <= kNarrow) return window;
   const int low =
       window.low + static_cast<int>((random >> 8) % static_cast<uint64_t>(width - kNarrow + 1));
-  return {low, low + kNarrow};
+  return {low, low + kNarrow, window.whole};
+}
+
+/// Of rows, and of parts of a vector that count as rows.
+int64_t part_length(const HostTensor& tensor) {
+  return tensor.shape.size() == 1 ? kPart : row_length(tensor);
+}
+
+double number_of(int exponent, uint64_t random) {
+  const double mantissa = 1 + static_cast<double>(derive_seed(random, 3) >> 11) * 0x1p-52;
+  return std::ldexp(mantissa, exponent);  // mantissa: [1, 2)
+}
+
+/// Rows, or a whole tensor, of about one size: at the low end of the window, at its top, or
+/// anywhere. Beside larger terms of a sum, small ones would not show.
+void fill_bands(const TensorDraw& draw, HostTensor* tensor) {
+  const MagnitudeWindow window = limited(draw.cell.single_window, draw.spec.dtype);
+  const uint64_t seed = derive_seed(draw.seed, 45);
+  const int width = std::min(kNarrow, window.high - window.low);
+  const auto places = static_cast<uint64_t>(window.high - window.low - width + 1);
+  const int64_t row = part_length(*tensor);
+  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t random) {
+    const uint64_t line = seed % 2 == 0 ? static_cast<uint64_t>(at / row) : 0;
+    const uint64_t band = derive_seed(seed, line);
+    const uint64_t kind = ((seed >> 8) + line) % 3;
+    const uint64_t from = kind == 0 ? 0 : kind == 1 ? places - 1 : band % places;
+    const int exponent = window.low + static_cast<int>(from) +
+                         static_cast<int>((random >> 1) % static_cast<uint64_t>(width + 1));
+    const double value = std::min(number_of(exponent, random), largest_finite(tensor->dtype));
+    put(tensor, at, random % 2 != 0 ? -value : value);
+  });
 }
 
 std::vector<std::string> mixed_families(const TensorDraw& draw) {
@@ -107,24 +144,31 @@ Result<HostTensor> draw_extremes(const TensorDraw& draw) {
 }
 
 // Every third row is large and negative, so that a maximum that starts too high is found; every
-// third is large and positive. The others have both signs and all magnitudes.
+// third is large and positive. The others have both signs and all magnitudes. Where the window is
+// the whole type, every fourth row is small. Parts of a vector count as rows.
 Result<HostTensor> draw_magnitudes(const TensorDraw& draw) {
   const DType dtype = draw.spec.dtype;
-  if (!tensor::is_float(dtype) || dtype == DType::E8m0)
+  const bool single = draw.cell.single && *draw.cell.single == draw.earlier.size();
+  if (!tensor::is_float(dtype) || dtype == DType::E8m0 || (draw.cell.single && !single))
     return draw_plain(draw.with("normal", draw.seed));
   HostTensor tensor = KW_TRY(tensor::make_tensor(dtype, draw.shape));
+  if (single) {
+    fill_bands(draw, &tensor);
+    return tensor;
+  }
   const MagnitudeWindow window = window_of(draw);
   const int octaves = std::max(window.high - window.low, 1), top = (octaves + 15) / 16;
-  const int64_t row_elements = std::max<int64_t>(row_length(tensor), 1);
+  const int64_t row_elements = part_length(tensor);
+  const double largest = largest_finite(dtype);
   for_each_draw(tensor, derive_seed(draw.seed, 43), [&](int64_t at, uint64_t random) {
-    const uint64_t kind = (draw.seed + static_cast<uint64_t>(at / row_elements)) % 3;
+    const uint64_t row = draw.seed + static_cast<uint64_t>(at / row_elements);
+    const uint64_t kind = row % (window.whole ? 4 : 3);
     const bool large = draw.spec.role == task::Role::Input && kind < 2;
     const int from = large ? octaves - top : 0;
-    const auto choices = static_cast<uint64_t>(large ? top : octaves);
+    const int among = large || kind == 3 ? top : octaves;
+    const auto choices = static_cast<uint64_t>(among + (window.whole && kind != 3 ? 1 : 0));
     const int exponent = window.low + from + static_cast<int>((random >> 1) % choices);
-    const double mantissa =
-        1 + static_cast<double>(derive_seed(random, 3) >> 11) * 0x1p-52;  // [1, 2)
-    const double value = std::ldexp(mantissa, exponent);
+    const double value = std::min(number_of(exponent, random), largest);
     const bool negative = large ? kind == 0 : random % 2 != 0;
     put(&tensor, at, negative ? -value : value);
   });

@@ -2,8 +2,9 @@
 // type inside. Each family exposes one kind of error; values stay within the task's legal ranges.
 // The same seed gives the same bytes for any number of threads. The alternative, recorded tensors,
 // would be large, and authors of kernels could know them. The cost is time to draw: one pass per
-// tensor, and one more for each change of its values. draw_plain.cpp, draw_planted.cpp and
-// draw_sizes.cpp have the values; this file has the list, and what is legal.
+// tensor, and one more for each change of its values. draw_plain.cpp, draw_planted.cpp,
+// draw_sizes.cpp and draw_structured.cpp have the values; this file has the list, and what is
+// legal.
 #include "inputs/families.h"
 
 #include <algorithm>
@@ -51,6 +52,7 @@ constexpr FamilyRow kFamilies[] = {
     {"magnitudes", draw_magnitudes, true, true},
     {"scaled_weights", draw_scaled, true, true},
     {"mix", draw_mix, false, false},
+    {"structured", draw_structured, true, false},
     {kImmediatesFamily, draw_planted, true, false},
 };
 
@@ -112,7 +114,8 @@ Result<HostTensor> draw_legal(TensorDraw draw) {
   if (floats && weight && !row_of(draw.family).weights) draw.family = "normal";
   HostTensor tensor = KW_TRY(draw_values(draw));
   // Ordinary weights saturate wide networks, small ones hide errors of size: both are drawn.
-  const bool sized = draw.family == "magnitudes" || draw.family == "scaled_weights";
+  const bool sized =
+      draw.family == "magnitudes" || draw.family == "scaled_weights" || draw.family == "structured";
   if (weight && !sized && draw.cell.seed % 2 == 1) scale_by_fan_in(&tensor);
   if (floats) {
     keep_legal(draw.spec.legal, &tensor);
@@ -146,6 +149,20 @@ void note_integers(const graph::Graph& graph, CellDraw* cell) {
         cell->narrows_integers || (node.op == graph::Op::Cast && tensor::is_float(node.dtype) &&
                                    tensor::dtype_size(node.dtype) < 4 && node.dtype != DType::Bf16);
   }
+}
+
+/// In three of four cells of a formula with products, one input alone has a wide window.
+void choose_single(const task::Task& task, const graph::Graph& graph, CellDraw* cell) {
+  const uint64_t choice = derive_seed(cell->seed, 44);
+  if (choice % 4 == 0) return;
+  const auto windows = single_windows(task, graph);
+  std::vector<size_t> wide;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    if (windows[i]) wide.push_back(i);
+  }
+  if (wide.empty()) return;
+  cell->single = wide[(choice >> 8) % wide.size()];
+  cell->single_window = *windows[*cell->single];
 }
 
 }  // namespace
@@ -224,7 +241,9 @@ Result<std::vector<HostTensor>> draw_inputs(const task::Task& task, const graph:
                        did_you_mean(family, all_families()), join(all_families(), ", "));
   }
   CellDraw cell{task, dims, seed, constants_of(graph)};
-  if (family == "magnitudes" || family == "mix") cell.window = magnitude_window(task, graph);
+  const bool windows = family == "magnitudes" || family == "mix" || family == kImmediatesFamily;
+  if (windows) cell.window = magnitude_window(task, graph);
+  if (family == "magnitudes") choose_single(task, graph, &cell);
   if (immediates != nullptr) cell.immediates = *immediates;
   note_integers(graph, &cell);
   std::vector<HostTensor> tensors;

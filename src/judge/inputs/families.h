@@ -38,6 +38,13 @@ Status check_legal(const task::Task& task, const graph::Graph& graph, const task
 /// Derives a separate seed for each purpose.
 uint64_t derive_seed(uint64_t seed, uint64_t purpose);
 
+/// Seeds of consecutive turns let `structured` begin with one structure after the other, so that a
+/// few cells of one tensor see them all.
+inline constexpr uint64_t kStructureTurns = 16;
+constexpr uint64_t with_turn(uint64_t seed, uint64_t turn) {
+  return seed / kStructureTurns * kStructureTurns + turn % kStructureTurns;
+}
+
 /// Returns 0 … count - 1 in an order that the seed decides.
 std::vector<int64_t> shuffled(int64_t count, uint64_t seed);
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/contains.h"
 #include "graph/builder.h"
@@ -212,11 +214,16 @@ TEST(Families, MagnitudesFillTheWindowOfTheFormula) {
   const TwoInputs sum([](graph::Builder& b, graph::NodeId x, graph::NodeId z) {
     return *b.binary(graph::Op::Add, Operand::tensor(x), Operand::tensor(z));
   });
-  EXPECT_EQ(magnitude_window(sum.task, sum.graph).high, 96);
+  EXPECT_EQ(magnitude_window(sum.task, sum.graph).high, 122);
+  EXPECT_EQ(magnitude_window(sum.task, sum.graph).low, -96);
   const TwoInputs product([](graph::Builder& b, graph::NodeId x, graph::NodeId z) {
     return *b.binary(graph::Op::Mul, Operand::tensor(x), Operand::tensor(z));
   });
   EXPECT_EQ(magnitude_window(product.task, product.graph).high, 24);
+  const auto alone = single_windows(product.task, product.graph);
+  ASSERT_TRUE(alone[0] && alone[1]);
+  EXPECT_GT(alone[0]->high, 110);
+  EXPECT_TRUE(!single_windows(sum.task, sum.graph)[0]);
   const TwoInputs exponential([](graph::Builder& b, graph::NodeId x, graph::NodeId) {
     return *b.unary(graph::Op::Exp, x);
   });
@@ -247,6 +254,152 @@ TEST(Families, MagnitudesAvoidOverflowBelowAndAboveOrdinaryValues) {
       }
     }
   }
+}
+
+TEST(Families, CopiesSeeTheWholeType) {
+  for (const auto& [dtype, largest, least] : {std::tuple(DType::Fp32, 0x1p127, 0x1p-124),
+                                              {DType::Fp64, 0x1p1020, 0x1p-1000},
+                                              {DType::Fp16, 0x1p15, 0x1p-13},
+                                              {DType::Bf16, 0x1p127, 0x1p-124}}) {
+    double top = 0, low = 1;
+    for (uint64_t seed = 0; seed < 12; ++seed) {
+      for (const double value : OneInput(dtype).drawn("magnitudes", seed)) {
+        ASSERT_TRUE(std::isfinite(value));
+        top = std::max(top, std::fabs(value));
+        low = std::min(low, std::fabs(value));
+      }
+    }
+    EXPECT_GE(top, largest);
+    EXPECT_LE(low, least);
+  }
+}
+
+TEST(Families, OneFactorAloneIsTinyOrHuge) {
+  const TwoInputs product([](graph::Builder& b, graph::NodeId x, graph::NodeId z) {
+    return *b.binary(graph::Op::Mul, Operand::tensor(x), Operand::tensor(z));
+  });
+  int tiny = 0, huge = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const auto values = product.drawn("magnitudes", seed);
+    const double x = largest_of(values[0]), z = largest_of(values[1]);
+    EXPECT_TRUE(x < 0x1p60 || z < 0x1p60) << "the product is finite";
+    tiny += x < 0x1p-80 || z < 0x1p-80 ? 1 : 0;
+    huge += x > 0x1p100 || z > 0x1p100 ? 1 : 0;
+  }
+  EXPECT_GT(tiny, 3);
+  EXPECT_GT(huge, 3);
+}
+
+/// The rows of one structured matrix of floats, or of integers from 0.
+template <typename Seen>
+void structured_rows(int64_t rows, int64_t columns, const Seen& seen) {
+  task::Task task;
+  task::TensorSpec x;
+  x.name = "x";
+  task.inputs = {x};
+  graph::Builder builder;
+  const graph::NodeId node = builder.input(
+      "x", DType::Fp32, {graph::Dim::symbol("B", rows), graph::Dim::symbol("D", columns)});
+  const graph::Graph graph = std::move(builder).finish({{"y", node}});
+  for (uint64_t seed = 0; seed < 24; ++seed) {
+    const auto drawn = draw_inputs(task, graph, {{"B", rows}, {"D", columns}}, "structured", seed);
+    ASSERT_TRUE(drawn);
+    std::vector<double> values(static_cast<size_t>(rows * columns));
+    tensor::load_values((*drawn)[0], 0, values);
+    seen(values);
+  }
+}
+
+TEST(Families, StructuredRowsTakeEveryStructure) {
+  constexpr size_t kColumns = 100;
+  std::map<std::string, int> found;
+  structured_rows(12, kColumns, [&](const std::vector<double>& values) {
+    for (auto row = values.begin(); row != values.end(); row += kColumns) {
+      const std::vector<double> v(row, row + kColumns);
+      const auto zeros = std::ranges::count(v, 0.0);
+      found["ascending"] += std::ranges::is_sorted(v, std::less_equal<>()) ? 1 : 0;
+      found["descending"] += std::ranges::is_sorted(v, std::greater_equal<>()) ? 1 : 0;
+      found["one"] += zeros == kColumns - 1 ? 1 : 0;
+      found["padded"] += v[0] != 0 && v[kColumns / 2] == 0 && v.back() == 0 && zeros < 98 ? 1 : 0;
+      found["ones"] += std::ranges::count(v, 1.0) == kColumns ? 1 : 0;
+      bool alternates = true;
+      for (size_t i = 0; i < kColumns; ++i) alternates = alternates && (v[i] < 0) == (i % 2 == 1);
+      found["alternating"] += alternates ? 1 : 0;
+      std::vector<double> sizes = v;
+      for (double& size : sizes) size = std::fabs(size);
+      std::ranges::sort(sizes);
+      found["one large"] += sizes[0] > 0 && sizes[kColumns - 2] < sizes.back() * 1e-5 ? 1 : 0;
+      const std::set<double> distinct(v.begin(), v.end());
+      found["blocks"] += distinct.size() > 1 && distinct.size() <= 50 && zeros == 0 ? 1 : 0;
+    }
+  });
+  for (const char* name :
+       {"ascending", "descending", "one", "padded", "ones", "alternating", "one large", "blocks"})
+    EXPECT_GT(found[name], 0) << name;
+}
+
+TEST(Families, SquareMatricesAreOftenTheIdentity) {
+  int identities = 0;
+  structured_rows(9, 9, [&](const std::vector<double>& values) {
+    bool identity = true;
+    for (size_t i = 0; i < values.size(); ++i)
+      identity = identity && values[i] == (i % 10 == 0 ? 1 : 0);
+    identities += identity ? 1 : 0;
+  });
+  EXPECT_GE(identities, 3);
+}
+
+TEST(Families, StructuredIndicesAreOrderedAndRepeat) {
+  task::Legal legal;
+  legal.low = 0;
+  legal.high = 499;
+  int ordered = 0, backwards = 0, runs = 0, last = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const std::vector<double> v = OneInput(DType::Int64, legal).drawn("structured", seed);
+    bool is_ordered = true, is_backwards = true;
+    for (size_t i = 0; i < 12; ++i) {
+      is_ordered = is_ordered && v[i] == static_cast<double>(i);
+      is_backwards = is_backwards && v[i] == v[0] - static_cast<double>(i);
+    }
+    ordered += is_ordered ? 1 : 0;
+    backwards += is_backwards ? 1 : 0;
+    runs += v[0] == v[1] && v[1] != v[70] ? 1 : 0;
+    last += v[0] == 499 && v[1] == 499 ? 1 : 0;
+  }
+  EXPECT_GT(ordered, 1);
+  EXPECT_GT(backwards, 1);
+  EXPECT_GT(runs, 1);
+  EXPECT_GT(last, 1);
+}
+
+TEST(Families, BoolsAreCountedAsTheCodeDoes) {
+  const int64_t rows = 40, columns = 200;
+  task::Task task;
+  task.inputs = {{.name = "x", .dtype = DType::Bool, .shape = {"B", "D"}, .legal = {}}};
+  graph::Builder builder;
+  const graph::NodeId x = builder.input(
+      "x", DType::Bool, {graph::Dim::symbol("B", rows), graph::Dim::symbol("D", columns)});
+  const graph::Graph graph = std::move(builder).finish({{"y", x}});
+  Immediates module;
+  module.integers = {11, 5000};
+  const auto drawn =
+      draw_inputs(task, graph, {{"B", rows}, {"D", columns}}, "immediates", 3, &module);
+  ASSERT_TRUE(drawn);
+  int found = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    int count = 0;
+    for (int64_t i = 0; i < columns; ++i)
+      count += tensor::get_element((*drawn)[0], row * columns + i) != 0 ? 1 : 0;
+    found += count == 11 ? 1 : 0;
+  }
+  EXPECT_GT(found, 8);
+}
+
+TEST(Families, ExtremesReachTheMiddleOfTheType) {
+  const std::vector<double> values = OneInput(DType::Int64).drawn("extremes", 2);
+  const auto medium =
+      std::ranges::count_if(values, [](double value) { return value > 1e6 && value < 1e9; });
+  EXPECT_GT(medium, kCount / 100);
 }
 
 TEST(Families, AMixHasAFamilyPerRun) {

@@ -5,8 +5,15 @@
 // The alternative is to run the oracle at several windows. It is more accurate, but the window must
 // be a function of the graph alone: a repro command draws the same inputs at one shape. Kernels
 // may square what the formula only multiplies, so the window of a formula with products is narrow.
+<<<<<<< HEAD
 // The cost: the estimate is pessimistic for deep networks, whose window may hold ordinary values
 // only.
+=======
+// Formulas that only choose, compare and scale by constants get the whole type, those that add
+// almost all; where numbers are multiplied, one input has a wide window while the others are
+// ordinary. The cost: the estimate is pessimistic for deep networks, whose window may be one octave
+// wide.
+>>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
 #include "inputs/magnitude_window.h"
 
 #include <algorithm>
@@ -26,6 +33,10 @@ using graph::Op;
 using tensor::DType;
 
 constexpr int kWidest = 96;           // exponents of fp32 end at 127
+constexpr int kWholeFp32 = 127, kWholeFp64 = 1023;
+constexpr int kRoundedFp64 = 170;     // the errors of a truth are fp32: 2^-53 of it fits there
+constexpr double kSumLimit = 124;     // of formulas that add; kernels may scale their terms
+constexpr int kSingleLow = -100;      // splits into tf32 or bf16 leave terms 2^-22 times smaller
 constexpr int kWithProducts = 24;     // beyond 1e7; fourth powers stay within fp32
 constexpr double kFloatLimit = 100;   // leaves room for sums that kernels order differently
 constexpr double kCancellation = 24;  // bits that a difference may lose
@@ -33,22 +44,93 @@ constexpr double kLog2E = 1.4426950408889634;
 // Kernels scale the argument of exp() for the hardware's exp2(); beyond this size the rounding of
 // that product is the whole result. Spikes have the same size.
 constexpr double kArgument = 18;
+<<<<<<< HEAD
 constexpr int kOrdinary = 3;  // 2^3: ordinary values end there
 constexpr int kMostShift = 12, kLeastWidth = 4;
+=======
+constexpr double kOrdinary = 3;  // 2^3: ordinary values end there
+constexpr int kOrdinaryOctaves = 3;
+>>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
 
-/// Exponents of the normal numbers of a type.
+/// Exponents of the normal numbers of a type, with some room; all of them; the largest number.
 struct TypeLimits {
   DType type;
   int low, high;
+  int least, most;
+  double largest;
 };
 constexpr TypeLimits kTypeLimits[] = {
-    {DType::Fp64, -900, 900}, {DType::Fp32, -100, 100},  {DType::Bf16, -100, 100},
-    {DType::Fp16, -13, 14},   {DType::Fp8e5m2, -13, 14}, {DType::Fp8e4m3, -5, 7},
+    {DType::Fp64, -900, 900, -1022, 1023, 0x1.fffffffffffffp1023},
+    {DType::Fp32, -100, 100, -126, 127, 0x1.fffffep127},
+    {DType::Bf16, -100, 100, -126, 127, 0x1.fep127},
+    {DType::Fp16, -13, 14, -14, 15, 65504},
+    {DType::Fp8e5m2, -13, 14, -14, 15, 57344},
+    {DType::Fp8e4m3, -5, 7, -6, 8, 448},
 };
 
 TypeLimits type_limits(DType type) {
   const auto row = std::ranges::find(kTypeLimits, type, &TypeLimits::type);
-  return row != std::end(kTypeLimits) ? *row : TypeLimits{type, 0, 2};
+  return row != std::end(kTypeLimits) ? *row : TypeLimits{type, 0, 2, 0, 2, 6};
+}
+
+/// What a formula does with its numbers; each does what those before it do.
+enum class Arithmetic : uint8_t { Copies, Scales, Adds, Multiplies, Other };
+
+bool is_constant(const graph::Graph& graph, NodeId id) {
+  while (graph[id].op == Op::Expand || graph[id].op == Op::Reshape || graph[id].op == Op::Cast)
+    id = graph[id].inputs[0];
+  return graph[id].op == Op::Constant;
+}
+
+Arithmetic arithmetic_of(const graph::Graph& graph, const Node& node) {
+  const bool floats = std::ranges::any_of(
+      node.inputs, [&](NodeId id) { return tensor::is_float(graph[id].dtype); });
+  if (!floats || graph::between(node.op, Op::Maximum, Op::Ge)) return Arithmetic::Copies;
+  switch (node.op) {
+    case Op::Cast:
+    case Op::Where:
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Max:
+    case Op::Min:
+    case Op::ArgMax:
+    case Op::ArgMin:
+    case Op::CumMax:
+    case Op::CumMin:
+    case Op::CumMaxIndex:
+    case Op::CumMinIndex:
+    case Op::Concat:
+    case Op::Gather:
+    case Op::IndexSelect:
+      return Arithmetic::Copies;
+    case Op::Add:
+    case Op::Sub:
+    case Op::Sum:
+    case Op::CumSum:
+      return Arithmetic::Adds;
+    case Op::Mul: {
+      const bool scales = is_constant(graph, node.inputs[0]) || is_constant(graph, node.inputs[1]);
+      return scales ? Arithmetic::Scales : Arithmetic::Multiplies;
+    }
+    default:
+      break;
+  }
+  switch (graph::op_info(node.op).kind) {
+    case graph::OpKind::Source:
+    case graph::OpKind::Movement:
+    case graph::OpKind::Selection:
+      return Arithmetic::Copies;
+    case graph::OpKind::Contraction:
+      return Arithmetic::Multiplies;
+    default:
+      return Arithmetic::Other;
+  }
+}
+
+Arithmetic arithmetic_of(const graph::Graph& graph) {
+  Arithmetic most = Arithmetic::Copies;
+  for (const Node& node : graph.nodes) most = std::max(most, arithmetic_of(graph, node));
+  return most;
 }
 
 /// Binary logarithms of the magnitudes of a node, and what is known of its sign.
@@ -72,16 +154,27 @@ class MagnitudePass {
   MagnitudePass(const task::Task& task, const graph::Graph& graph)
       : task_(task), graph_(graph), at_(graph.nodes.size()) {}
 
+<<<<<<< HEAD
   /// Whether every node stays within its type when inputs lie in this window.
   bool holds(const MagnitudeWindow& window) {
+=======
+  /// Whether every node stays within its type when inputs lie in 2^-window … 2^window. `limit`: of
+  /// fp32; above the one that leaves room, up to the end of the type. `single`: only this input
+  /// does, the others are ordinary.
+  bool holds(int window, double limit = kFloatLimit, std::optional<size_t> single = {}) {
+>>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
     window_ = window;
+    single_ = single;
+    whole_ = limit > kFloatLimit;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       at_[i] = of(node);
       if (scales_its_argument(node.op) && operand(node, 0).top > kArgument) return false;
       if (tensor::is_float(node.dtype)) {
-        const double limit = std::min<double>(kFloatLimit * 9, type_limits(node.dtype).high + 1);
-        if (node.op != Op::Input && node.op != Op::Constant && !(at_[i].top <= limit)) return false;
+        const TypeLimits of_type = type_limits(node.dtype);
+        const double room = whole_ ? of_type.most + 1 - (kWholeFp32 + 1 - limit)
+                                   : std::min<double>(kFloatLimit * 9, of_type.high + 1);
+        if (node.op != Op::Input && node.op != Op::Constant && !(at_[i].top <= room)) return false;
       } else if (node.op == Op::Cast && tensor::is_float(graph_[node.inputs[0]].dtype) &&
                  node.dtype != DType::Bool) {
         if (at_[i].top > tensor::dtype_size(node.dtype) * 8 - 2) return false;
@@ -133,7 +226,13 @@ class MagnitudePass {
 
   Magnitude input(const Node& node) const {
     if (!tensor::is_float(node.dtype)) return {0, 7, tensor::is_unsigned_int(node.dtype)};
+<<<<<<< HEAD
     const MagnitudeWindow own = limited(window_, node.dtype);
+=======
+    MagnitudeWindow own = limited({-window_, window_, whole_}, node.dtype);
+    if (single_ && &graph_[graph_.inputs[*single_].node] != &node)
+      own = {-kOrdinaryOctaves, kOrdinaryOctaves - 1};
+>>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
     Magnitude at{static_cast<double>(own.low), own.high + 1.0};
     for (const graph::NamedNode& named : graph_.inputs) {
       if (&graph_[named.node] != &node) continue;
@@ -354,6 +453,7 @@ class MagnitudePass {
   const task::Task& task_;
   const graph::Graph& graph_;
   std::vector<Magnitude> at_;
+<<<<<<< HEAD
   MagnitudeWindow window_;
 };
 
@@ -367,24 +467,71 @@ std::optional<MagnitudeWindow> beside_ordinary(MagnitudePass& pass) {
     if (pass.holds(upper)) return upper;
   }
   return std::nullopt;
+=======
+  int window_ = 0;
+  bool whole_ = false;
+  std::optional<size_t> single_;
+};
+
+MagnitudeWindow widest_window(const graph::Graph& graph, Arithmetic arithmetic, bool flush) {
+  const bool doubles =
+      std::ranges::any_of(graph.nodes, [](const Node& node) { return node.dtype == DType::Fp64; });
+  const bool copies = arithmetic == Arithmetic::Copies;
+  const int high = !doubles ? kWholeFp32 : copies ? kWholeFp64 : kRoundedFp64;
+  // What is added may cancel to numbers below the normal ones, where some hardware gives zero.
+  const bool exact = copies || (arithmetic == Arithmetic::Scales && !doubles);
+  return {exact && !flush ? -high : -kWidest, high, true};
+>>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
 }
 
 }  // namespace
 
 MagnitudeWindow limited(const MagnitudeWindow& window, DType type) {
   const TypeLimits limits = type_limits(type);
+<<<<<<< HEAD
   return {std::clamp(window.low, limits.low, limits.high),
           std::clamp(window.high, limits.low, limits.high)};
+=======
+  return {std::clamp(window.low, window.whole ? limits.least : limits.low, 0),
+          std::clamp(window.high, 0, window.whole ? limits.most : limits.high), window.whole};
+>>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
 }
+
+double largest_finite(DType type) { return type_limits(type).largest; }
 
 MagnitudeWindow magnitude_window(const task::Task& task, const graph::Graph& graph) {
   MagnitudePass pass(task, graph);
+<<<<<<< HEAD
   const auto around = [](int window) { return MagnitudeWindow{-window, window}; };
+=======
+  const Arithmetic arithmetic = arithmetic_of(graph);
+  if (arithmetic <= Arithmetic::Adds) {
+    MagnitudeWindow wide = widest_window(graph, arithmetic, task.precision.flush);
+    const double limit = arithmetic == Arithmetic::Adds ? kSumLimit : kWholeFp32 + 1;
+    while (wide.high > kWidest && !pass.holds(wide.high, limit)) --wide.high;
+    if (wide.high > kWidest) return wide;
+  }
+>>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
   int window = kWidest;
   if (!pass.holds(around(window))) window = kWithProducts;
   while (window > kOrdinary && !pass.holds(around(window))) --window;
   if (window > kOrdinary || pass.holds(around(window))) return around(window);
   return beside_ordinary(pass).value_or(around(window));
+}
+
+std::vector<std::optional<MagnitudeWindow>> single_windows(const task::Task& task,
+                                                           const graph::Graph& graph) {
+  std::vector<std::optional<MagnitudeWindow>> windows(graph.inputs.size());
+  if (arithmetic_of(graph) != Arithmetic::Multiplies) return windows;
+  MagnitudePass pass(task, graph);
+  for (size_t i = 0; i < windows.size(); ++i) {
+    if (!tensor::is_float(graph[graph.inputs[i].node].dtype)) continue;
+    int window = kWholeFp32;
+    while (window > kWithProducts && !pass.holds(window, kSumLimit, i)) --window;
+    if (window > kWithProducts)
+      windows[i] = MagnitudeWindow{std::max(-window, kSingleLow), window, false};
+  }
+  return windows;
 }
 
 }  // namespace kw::inputs

@@ -157,8 +157,8 @@ Result<torch_worker::CrossChecked> Checker::evaluate(const ShapeCase& shape,
 /// that cancel make this difference large. Other families still show a difference of meaning.
 bool Checker::is_cpu_rounding(const ShapeCase& shape, const std::string& family,
                               const std::vector<torch_worker::Mismatch>& mismatches) const {
-  constexpr std::string_view kCancelling[] = {"offset", "sorted", "equal",     "denormal",
-                                              "ties",   "mix",    "magnitudes"};
+  constexpr std::string_view kCancelling[] = {"offset", "sorted", "equal",      "denormal",
+                                              "ties",   "mix",    "magnitudes", "structured"};
   if (!on_cpu_ || !contains(kCancelling, family)) return false;
   return std::ranges::all_of(mismatches, [&](const torch_worker::Mismatch& mismatch) {
     return std::ranges::any_of(shape.graph.outputs, [&](const graph::NamedNode& output) {

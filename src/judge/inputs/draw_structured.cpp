@@ -1,0 +1,235 @@
+// The problem: random values almost never descend along a row, alternate in sign, are zero but for
+// one, or form the identity. A kernel that is wrong for such data only is right everywhere else,
+// and users have such data: padded rows, masks, arange as indices, weights after initialisation. So
+// the lines of a tensor take the structures in turn, from one that the seed decides; some tensors
+// have one structure throughout. The alternative, a family for each, would need ten times the
+// cells.
+#include <algorithm>
+#include <cmath>
+
+#include "inputs/draw.h"
+#include "inputs/families.h"
+#include "tensor/convert.h"
+
+namespace kw::inputs {
+
+namespace {
+
+using tensor::DType;
+using tensor::HostTensor;
+
+enum class Pattern : uint8_t {
+  Ascending,
+  Descending,
+  Constant,
+  OneHot,
+  Padded,
+  Alternating,
+  Ones,
+  OneLarge,
+  Blocks,
+  Plain,
+};
+constexpr uint64_t kPatterns = 10;
+enum class Whole : uint8_t { No, Identity, Ones };
+
+constexpr int64_t kSegment = 64;    // of a vector that has several patterns
+constexpr uint64_t kMostBlock = 6;  // 2^6 equal elements
+
+/// Number in [0, 1).
+double share_from(uint64_t random) { return static_cast<double>(random >> 10) * 0x1p-53; }
+
+/// One line of a tensor: its elements along an axis.
+struct PatternLine {
+  Pattern pattern = Pattern::Plain;
+  int64_t extent = 1;
+  uint64_t random = 0;
+
+  /// The place of what differs from the rest; often the first or the last.
+  int64_t special() const {
+    const uint64_t choice = derive_seed(random, 1);
+    if (choice % 4 == 0) return 0;
+    if (choice % 8 == 1) return extent - 1;
+    return static_cast<int64_t>((choice >> 8) % static_cast<uint64_t>(extent));
+  }
+  /// How many elements come before the padding: any order of magnitude.
+  int64_t filled() const {
+    const double most = std::log2(static_cast<double>(extent));
+    return static_cast<int64_t>(std::exp2(most * share_from(derive_seed(random, 2))));
+  }
+  bool padding(int64_t place) const {
+    const bool at_the_start = derive_seed(random, 3) % 4 == 0;
+    return at_the_start ? place < extent - filled() : place >= filled();
+  }
+  uint64_t block(int64_t place) const {
+    const int64_t length = int64_t{1} << (1 + derive_seed(random, 4) % kMostBlock);
+    return derive_seed(random, 16 + static_cast<uint64_t>(place / length));
+  }
+};
+
+/// Where a tensor's lines lie.
+struct LinePlan {
+  int64_t extent = 1, stride = 1;
+  uint64_t seed = 0, turn = 0;
+
+  /// Vectors may have several patterns; other tensors have lines along the last axis, or another.
+  static LinePlan of(const TensorDraw& draw, int64_t count) {
+    LinePlan plan;
+    plan.seed = derive_seed(draw.seed, 81);
+    plan.turn = draw.cell.seed % kStructureTurns + 3 * draw.earlier.size();
+    if (draw.shape.empty()) return plan;
+    const uint64_t choice = derive_seed(draw.seed, 82);
+    size_t axis = draw.shape.size() - 1;
+    if (axis > 0 && choice % 4 == 0) axis = (choice >> 8) % axis;
+    for (size_t i = axis + 1; i < draw.shape.size(); ++i) plan.stride *= draw.shape[i];
+    plan.extent = draw.shape[axis];
+    const bool vector = draw.shape.size() == 1 && draw.spec.role == task::Role::Input;
+    if (vector && choice % 2 == 0) plan.extent = std::min(kSegment, count);
+    return plan;
+  }
+  int64_t place(int64_t at) const { return at / stride % extent; }
+  PatternLine line(int64_t at) const {
+    const auto number = static_cast<uint64_t>(at / (stride * extent) * stride + at % stride);
+    return {static_cast<Pattern>((turn + number) % kPatterns), extent, derive_seed(seed, number)};
+  }
+};
+
+/// The small values beside a large one stay normal numbers of the type.
+double least_normal(DType type) { return std::ldexp(1.0, limited({-1100, 0}, type).low + 1); }
+
+double pattern_number(const PatternLine& line, int64_t place, uint64_t random, double least) {
+  const double size = std::ldexp(1.0, static_cast<int>(line.random % 5) - 2);
+  const double sign = (line.random >> 8) % 2 == 0 ? 1 : -1;
+  const double ordinary = (0.5 + share_from(random)) * (random % 2 == 0 ? size : -size);
+  const auto at = static_cast<double>(place), extent = static_cast<double>(line.extent);
+  switch (line.pattern) {
+    case Pattern::Ascending:  // strictly, as far as the type can tell
+      return size * (2 * (at + 0.75 * share_from(random)) / extent - 1);
+    case Pattern::Descending:
+      return size * (1 - 2 * (at + 0.75 * share_from(random)) / extent);
+    case Pattern::Constant:
+      return sign * size * (0.5 + share_from(derive_seed(line.random, 5)));
+    case Pattern::OneHot:
+      return place == line.special() ? sign * size : 0;
+    case Pattern::Padded:
+      return line.padding(place) ? 0 : ordinary;
+    case Pattern::Alternating: {
+      const double alike = line.random % 2 == 0 ? size : std::fabs(ordinary);
+      return (place + (sign < 0 ? 1 : 0)) % 2 == 0 ? alike : -alike;
+    }
+    case Pattern::Ones:
+      return 1;
+    case Pattern::OneLarge: {
+      if (place == line.special()) return sign * 256 * size;
+      const double less = std::pow(10.0, -3 - 4 * share_from(derive_seed(line.random, 6)));
+      return sign * std::max(256 * size * less * (0.5 + 0.5 * share_from(random)), least);
+    }
+    case Pattern::Blocks: {
+      const uint64_t block = line.block(place);
+      return (0.5 + share_from(block)) * (block % 2 == 0 ? size : -size);
+    }
+    default:
+      return ordinary;
+  }
+}
+
+/// Integers have fewer patterns; those of indices come instead.
+constexpr Pattern kOfIntegers[kPatterns] = {
+    Pattern::Ascending, Pattern::Descending, Pattern::Constant, Pattern::OneHot,
+    Pattern::Padded,    Pattern::Ascending,  Pattern::Ones,     Pattern::Alternating,
+    Pattern::Blocks,    Pattern::Ascending};
+
+int64_t pattern_integer(const PatternLine& line, int64_t place, uint64_t random,
+                        const tensor::IntegerRange& range) {
+  const auto width = static_cast<uint64_t>(range.high) - static_cast<uint64_t>(range.low) + 1;
+  const auto within = [&](uint64_t number) {
+    const uint64_t rest = width == 0 ? number : number % width;
+    return static_cast<int64_t>(static_cast<uint64_t>(range.low) + rest);
+  };
+  const auto at = static_cast<uint64_t>(place), last = static_cast<uint64_t>(line.extent - 1);
+  switch (kOfIntegers[static_cast<size_t>(line.pattern)]) {
+    case Pattern::Ascending:
+      return within(at);
+    case Pattern::Descending:
+      return line.random % 2 == 0 ? within(last - at) : within(width - 1 - at % width);
+    case Pattern::Constant:
+      return within(line.random);
+    case Pattern::OneHot:
+    case Pattern::OneLarge:
+      return place == line.special() ? range.high : range.low;
+    case Pattern::Padded:
+      return line.padding(place) ? range.low : within(random);
+    case Pattern::Alternating:
+      return (place + static_cast<int64_t>(line.random % 2)) % 2 == 0 ? range.low : range.high;
+    case Pattern::Ones:
+      return line.random % 2 == 0 ? range.high : std::clamp(int64_t{1}, range.low, range.high);
+    case Pattern::Blocks:
+      return within(line.block(place));
+    default:
+      return within(random);
+  }
+}
+
+/// In order, backwards, or turned by some places.
+void permute_in_order(HostTensor* tensor, uint64_t seed) {
+  const int64_t extent = row_length(*tensor);
+  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t) {
+    const uint64_t line = derive_seed(seed, static_cast<uint64_t>(at / extent));
+    const int64_t place = at % extent;
+    const auto turn = static_cast<int64_t>((line >> 8) % static_cast<uint64_t>(extent));
+    const int64_t value = line % 3 == 0   ? place
+                          : line % 3 == 1 ? extent - 1 - place
+                                          : (place + turn) % extent;
+    tensor::store_int(*tensor, at, value);
+  });
+}
+
+/// Whether the tensor has one structure throughout. Square matrices are every other turn the
+/// identity, and weights often ones, as initialisation leaves them.
+Whole whole_structure(const TensorDraw& draw) {
+  const uint64_t choice = derive_seed(draw.seed, 83);
+  const size_t rank = draw.shape.size();
+  const bool square = rank > 1 && draw.shape[rank - 1] == draw.shape[rank - 2];
+  const uint64_t turn = draw.cell.seed % kStructureTurns + draw.earlier.size();
+  if (square ? turn % 2 == 0 : rank > 1 && choice % 16 == 0) return Whole::Identity;
+  const bool weight = draw.spec.role == task::Role::Weight;
+  return (choice >> 8) % (weight ? 3 : 12) == 0 ? Whole::Ones : Whole::No;
+}
+
+}  // namespace
+
+Result<HostTensor> draw_structured(const TensorDraw& draw) {
+  if (draw.spec.dtype == DType::E8m0) return draw_plain(draw.with("uniform", draw.seed));
+  HostTensor tensor = KW_TRY(tensor::make_tensor(draw.spec.dtype, draw.shape));
+  const LinePlan plan = LinePlan::of(draw, tensor::value_count(tensor));
+  if (draw.spec.legal.permutation) {
+    permute_in_order(&tensor, plan.seed);
+    return tensor;
+  }
+  if (!tensor::is_float(tensor.dtype)) {
+    const bool bools = tensor.dtype == DType::Bool;
+    const tensor::IntegerRange range =
+        bools ? tensor::IntegerRange{0, 1} : KW_TRY(integer_range(draw.spec, draw.cell.dims));
+    for_each_draw(tensor, plan.seed, [&](int64_t at, uint64_t random) {
+      tensor::store_int(tensor, at, pattern_integer(plan.line(at), plan.place(at), random, range));
+    });
+    return tensor;
+  }
+  const Whole whole = whole_structure(draw);
+  const double least = least_normal(tensor.dtype);
+  const int64_t columns = row_length(tensor);
+  const int64_t rows = draw.shape.size() > 1 ? draw.shape[draw.shape.size() - 2] : 1;
+  for_each_draw(tensor, plan.seed, [&](int64_t at, uint64_t random) {
+    double value = 1;
+    if (whole == Whole::Identity)
+      value = at % columns == at / columns % rows ? 1 : 0;
+    else if (whole == Whole::No)
+      value = pattern_number(plan.line(at), plan.place(at), random, least);
+    put(&tensor, at, value);
+  });
+  const bool scaled = draw.spec.role == task::Role::Weight && draw.cell.seed % 2 == 1;
+  if (scaled && whole == Whole::No) scale_by_fan_in(&tensor);
+  return tensor;
+}
+
+}  // namespace kw::inputs
