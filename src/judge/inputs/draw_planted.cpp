@@ -77,6 +77,7 @@ struct PlantSource {
 template <typename T>
 using PlantSources = std::vector<PlantSource<T>>;
 
+constexpr int kPlantedAlways = 60;
 constexpr uint64_t kShares = 1024;
 constexpr uint64_t kExact = 64, kExactStart = 256;  // one of 16; one of 4 at the start of a row
 constexpr uint64_t kModule = 64, kModuleStart = 512;
@@ -128,9 +129,17 @@ PlantSources<int64_t> integer_sources(const TensorDraw& draw) {
   return sources;
 }
 
+/// Constants beyond 2^60 are planted where the formula stays within its type with such values.
+double plant_limit(const TensorDraw& draw) {
+  const int type = limited({-1100, 1100, true}, draw.spec.dtype).high;
+  const int formula = limited(draw.cell.window, draw.spec.dtype).high;
+  return std::ldexp(1.0, std::min(type, std::max(formula, kPlantedAlways)));
+}
+
 void plant_numbers(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
   const PlantSources<double> sources = number_sources(draw);
   const int64_t row = row_length(*tensor);
+  const double limit = plant_limit(draw);
   for_each_draw(*tensor, seed, [&](int64_t at, uint64_t random) {
     const uint64_t of_row = derive_seed(seed, static_cast<uint64_t>(at / row));
     const bool calm = of_row % kCalmOf == 0, dense = of_row % kDenseOf == 0;
@@ -138,7 +147,6 @@ void plant_numbers(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
     if (source == nullptr) return;
     const uint64_t choice = random >> 10;
     const double value = source->pick(choice >> 8, calm);
-    const double limit = std::ldexp(1.0, limited({-1100, 1100}, tensor->dtype).high);
     if (std::fabs(value) > limit) return;
     put(tensor, at, choice % 4 == 0 ? -value : value);
     const uint64_t neighbour = (choice >> 2) % 4;
@@ -164,7 +172,7 @@ void plant_extremes(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
   if (sources.empty() || row == 0) return;
   const bool rows = seed % 2 == 0;
   const int64_t length = rows ? row : tensor::element_count(tensor->shape).value() / row;
-  const double limit = std::ldexp(1.0, limited({-1100, 1100}, tensor->dtype).high);
+  const double limit = plant_limit(draw);
   for_each_draw(*tensor, seed, [&](int64_t at, uint64_t) {
     const int64_t line = rows ? at / row : at % row, place = rows ? at % row : at / row;
     const uint64_t choice = derive_seed(seed, static_cast<uint64_t>(line));
@@ -222,6 +230,24 @@ void plant_copies(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
   });
 }
 
+/// Every second row has as many set elements as a constant of the candidate says, from a secret
+/// place: kernels count bools.
+void plant_counts(const TensorDraw& draw, uint64_t seed, HostTensor* tensor) {
+  const int64_t row = row_length(*tensor);
+  std::vector<int64_t> counts;
+  for (const int64_t value : draw.cell.immediates.integers) {
+    if (value > 0 && value <= row) counts.push_back(value);
+  }
+  if (counts.empty()) return;
+  for_each_draw(*tensor, seed, [&](int64_t at, uint64_t) {
+    const uint64_t of_row = derive_seed(seed, static_cast<uint64_t>(at / row));
+    if (of_row % 2 == 0) return;
+    const auto from = static_cast<int64_t>((of_row >> 32) % static_cast<uint64_t>(row));
+    const int64_t count = counts[(of_row >> 8) % counts.size()];
+    tensor::store_int(*tensor, at, (at % row - from + row) % row < count ? 1 : 0);
+  });
+}
+
 bool has_levels(const TensorDraw& draw) {
   return draw.spec.dtype != DType::Bool && draw.spec.dtype != DType::E8m0 &&
          !draw.spec.legal.permutation;
@@ -270,8 +296,9 @@ Result<HostTensor> draw_mixed_zeros(const TensorDraw& draw) {
 
 Result<HostTensor> draw_planted(const TensorDraw& draw) {
   HostTensor tensor = KW_TRY(draw_plain(draw.with("normal", draw.seed)));
-  if (!has_levels(draw)) return tensor;
   const uint64_t seed = derive_seed(draw.seed, 34);
+  if (draw.spec.dtype == DType::Bool) plant_counts(draw, seed, &tensor);
+  if (!has_levels(draw)) return tensor;
   if (tensor::is_float(tensor.dtype)) {
     plant_numbers(draw, seed, &tensor);
     plant_extremes(draw, derive_seed(draw.seed, 36), &tensor);

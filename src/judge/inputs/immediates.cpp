@@ -2,8 +2,9 @@
 // does not hold the secret. But the secret is in its code. So we read all immediate operands of the
 // compiled PTX. The text of the source would not do: macros and arithmetic hide constants there,
 // and the compiler folds them. An integer may be the bits of a float, so each is read in every
-// type that gives an ordinary number. The cost: a secret behind arithmetic (x * 3 == 7) is not
-// found. The lists are limited; comparisons come first.
+// type that gives an ordinary number. constant_flow.h adds
+// what comparisons get through registers. The cost: a secret behind much arithmetic is not found.
+// The lists are limited; comparisons come first.
 #include "inputs/immediates.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "core/contains.h"
+#include "inputs/constant_flow.h"
 #include "ptx/parse.h"
 
 namespace kw::inputs {
@@ -21,6 +23,7 @@ namespace {
 
 constexpr size_t kMostCompared = 48, kMostOthers = 64;
 
+/// Sums of ordinary values do not lose it. Sentinels of comparisons (-1e30) need not be ordinary.
 bool is_ordinary(double value) {
   return std::isfinite(value) && std::fabs(value) > 0x1p-40 && std::fabs(value) < 0x1p60;
 }
@@ -49,6 +52,9 @@ class ImmediateReader {
         for (const ptx::Operand& operand : instruction.operands) read(instruction, operand);
       }
     }
+    for (const ptx::Function& function : module.functions) {
+      for (const TypedConstant& one : flowing_constants(module, function)) note(one);
+    }
     Immediates all = std::move(compared_);
     all.compared_numbers = all.numbers.size();
     all.compared_integers = all.integers.size();
@@ -71,31 +77,46 @@ class ImmediateReader {
     const bool first = compares(instruction);
     Immediates* to = first ? &compared_ : &others_;
     const size_t most = first ? kMostCompared : kMostOthers;
-    const auto add = [&](double value) {
-      if (is_ordinary(value)) add_once(&to->numbers, value, most);
-    };
     switch (operand.immediate) {
       case ptx::Operand::ImmediateKind::Float32:
-        return add(std::bit_cast<float>(static_cast<uint32_t>(operand.bits)));
+        return add(std::bit_cast<float>(static_cast<uint32_t>(operand.bits)), first, to, most);
       case ptx::Operand::ImmediateKind::Float64:
-        return add(std::bit_cast<double>(operand.bits));
+        return add(std::bit_cast<double>(operand.bits), first, to, most);
       case ptx::Operand::ImmediateKind::Integer:
         break;
     }
-    const auto value = static_cast<int64_t>(operand.bits);
+    const int size = instruction.types.empty() ? 4 : ptx::type_size(instruction.types.back());
+    read_integer(operand.bits, size, to, most);
+  }
+
+  void note(const TypedConstant& one) {
+    if (one.type == ptx::Type::F32)
+      return add(std::bit_cast<float>(static_cast<uint32_t>(one.bits)), true, &compared_,
+                 kMostCompared);
+    if (one.type == ptx::Type::F64)
+      return add(std::bit_cast<double>(one.bits), true, &compared_, kMostCompared);
+    read_integer(one.bits, ptx::type_size(one.type), &compared_, kMostCompared);
+  }
+
+  static void add(double value, bool any_size, Immediates* to, size_t most) {
+    const bool sentinel = any_size && std::isfinite(value) && std::fabs(value) >= 1;
+    if (is_ordinary(value) || sentinel) add_once(&to->numbers, value, most);
+  }
+
+  void read_integer(uint64_t bits, int size, Immediates* to, size_t most) {
+    const auto value = static_cast<int64_t>(bits);
     add_once(&to->integers, value, most);
     // Sizes and indices: a float is rarely compared as an integer.
     if (std::llabs(value) <= int64_t{1} << 24 && is_ordinary(static_cast<double>(value)))
       add_once(&others_.numbers, static_cast<double>(value), kMostOthers);
-    const int size = instruction.types.empty() ? 4 : ptx::type_size(instruction.types.back());
-    if (size == 8) add(std::bit_cast<double>(operand.bits));
-    if (size == 4) add(std::bit_cast<float>(static_cast<uint32_t>(operand.bits)));
+    if (size == 8) add(std::bit_cast<double>(bits), false, to, most);
+    if (size == 4) add(std::bit_cast<float>(static_cast<uint32_t>(bits)), false, to, most);
     if (size == 2 || size == 4) {
-      const auto low = static_cast<uint16_t>(operand.bits);
-      const bool both = size == 4 && low != static_cast<uint16_t>(operand.bits >> 16);
+      const auto low = static_cast<uint16_t>(bits);
+      const bool both = size == 4 && low != static_cast<uint16_t>(bits >> 16);
       if (both || low == 0) return;
-      add(half_value(low, 5));
-      add(half_value(low, 8));
+      add(half_value(low, 5), false, to, most);
+      add(half_value(low, 8), false, to, most);
     }
   }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <string>
 
 #include "core/contains.h"
@@ -54,6 +56,65 @@ TEST(Immediates, VariantsAreMergedComparisonsFirst) {
   merge(read("  setp.eq.f32 %p1, %f1, 0f40000000;\n  mov.f32 %f1, 0f3FC00000;\n"), &one);
   EXPECT_EQ(one.numbers, (std::vector<double>{1.5, 2, 3}));
   EXPECT_EQ(one.compared_numbers, 2U);
+}
+
+bool compares_integer(const Immediates& found, int64_t value) {
+  const auto end = found.integers.begin() + static_cast<long>(found.compared_integers);
+  return std::find(found.integers.begin(), end, value) != end;
+}
+
+bool compares_number(const Immediates& found, double value) {
+  const auto end = found.numbers.begin() + static_cast<long>(found.compared_numbers);
+  return std::find(found.numbers.begin(), end, value) != end;
+}
+
+TEST(Immediates, ConstantsReachComparisonsThroughLoopsAndChoices) {
+  const Immediates found = read(
+      "  mov.f32 %f1, 0fF149F2CA;\n"  // -1e30
+      "L:\n  ld.global.f32 %f2, [p];\n"
+      "  setp.gt.f32 %p1, %f2, %f1;\n"
+      "  selp.f32 %f3, %f2, %f1, %p1;\n"
+      "  mov.f32 %f1, %f3;\n"
+      "  @%p1 bra L;\n");
+  EXPECT_TRUE(compares_number(found, -1e30F)) << "sentinels need not be ordinary";
+}
+
+TEST(Immediates, ArithmeticOnConstantsIsEvaluated) {
+  const Immediates found = read(
+      "  mov.u32 %r1, %ntid.x;\n  shl.b32 %r2, %r1, 4;\n  add.s32 %r3, %r2, 3;\n"
+      "  ld.global.u32 %r0, [p];\n  setp.eq.s32 %p1, %r0, %r3;\n");
+  EXPECT_TRUE(compares_integer(found, 256 * 16 + 3));
+}
+
+TEST(Immediates, SmallTablesAreCompared) {
+  const Immediates found = immediates_of(
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".const .align 4 .b8 table[8] = {219, 15, 73, 64, 5, 0, 0, 0};\n"
+      ".visible .entry k(.param .u64 p) {\n  .reg .pred %p<4>;\n  .reg .b32 %r<4>;\n"
+      "  .reg .b64 %d<4>;\n"
+      "  mov.u64 %d1, table;\n  add.s64 %d2, %d1, %d0;\n  ld.const.u32 %r1, [%d2];\n"
+      "  ld.param.u32 %r0, [p];\n  setp.eq.s32 %p1, %r0, %r1;\n  ret;\n}\n");
+  EXPECT_TRUE(compares_integer(found, 5));
+  EXPECT_TRUE(compares_number(found, std::bit_cast<float>(0x40490fdbU)));
+}
+
+TEST(Immediates, SimpleArithmeticBeforeAComparisonIsInverted) {
+  const Immediates found = read(
+      "  ld.global.f32 %f1, [p];\n  fma.rn.f32 %f2, %f1, 0f40400000, 0f3F800000;\n"
+      "  setp.eq.f32 %p1, %f2, 0f41200000;\n"  // 3 x + 1 == 10
+      "  mov.b32 %r1, %f1;\n  mul.lo.s32 %r2, %r1, 5;\n"
+      "  setp.eq.s32 %p2, %r2, 1054168405;\n"  // 5 * 0x3f...: exact
+      "  ld.global.u32 %r3, [p];\n  xor.b32 %r0, %r3, 255;\n  setp.eq.s32 %p3, %r0, 1000;\n");
+  EXPECT_TRUE(compares_number(found, 3));
+  EXPECT_TRUE(compares_number(found, std::bit_cast<float>(1054168405U * 0xCCCCCCCDU)));
+  EXPECT_TRUE(compares_integer(found, 1000 ^ 255));
+}
+
+TEST(Immediates, LoopCountersAreNoConstants) {
+  const Immediates found = read(
+      "  mov.u32 %r1, 0;\nL:\n  add.s32 %r1, %r1, 77;\n  ld.global.u32 %r2, [p];\n"
+      "  setp.lt.s32 %p1, %r1, %r2;\n  @%p1 bra L;\n");
+  EXPECT_FALSE(compares_integer(found, 77));
 }
 
 }  // namespace
