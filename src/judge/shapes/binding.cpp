@@ -13,6 +13,7 @@
 #include "core/contains.h"
 #include "core/text.h"
 #include "kernel/expr.h"
+#include "tensor/inputs.h"
 #include "tensor/npy.h"
 
 namespace kw::shapes {
@@ -176,8 +177,13 @@ Status set_scalar(const kernel::ScalarDecl& decl, const task::ScalarSpec& spec,
     return input_error("line {}: scalar '{}' is {}, the task's '{}' is {:g}", decl.line, decl.name,
                        tensor::dtype_name(decl.dtype), spec.name, spec.number);
   }
-  bindings->integer_scalars[decl.name] =
-      floating ? static_cast<int64_t>(spec.number) : spec.integer;
+  const int64_t value = floating ? static_cast<int64_t>(spec.number) : spec.integer;
+  const tensor::IntegerRange range = tensor::integer_limits(decl.dtype);
+  if (value < range.low || value > range.high) {
+    return input_error("line {}: scalar '{}' is {}, which cannot hold {}", decl.line, decl.name,
+                       tensor::dtype_name(decl.dtype), value);
+  }
+  bindings->integer_scalars[decl.name] = value;
   return Done{};
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/builder.h"
@@ -43,7 +44,7 @@ TEST(ScalarCases, ValuesStayOfTheirKind) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     ShapePlan plan = plan_with(step_graph());
     ASSERT_TRUE(add_scalar_cases(step_task(true), seed, 1e8, plan));
-    ASSERT_EQ(plan.cases.size(), 4U);
+    ASSERT_EQ(plan.cases.size(), 8U);
     for (size_t i = 1; i < plan.cases.size(); ++i) {
       const auto& values = plan.cases[i].graph.scalars;
       EXPECT_EQ(values.count("fixed"), 0U);
@@ -65,6 +66,44 @@ TEST(ScalarCases, TheGraphComputesWithThem) {
   const auto& v = other.scalars;
   const double rate = v.at("lr") / (1 - std::pow(v.at("beta"), v.at("step")));
   EXPECT_EQ(other.nodes[1].attrs.number, static_cast<float>(rate));
+}
+
+TEST(ScalarCases, ValuesAreAlsoFarFromTheTask) {
+  double least = 1, most_step = 0;
+  bool alike = false, thousand = false;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    ShapePlan plan = plan_with(step_graph());
+    ASSERT_TRUE(add_scalar_cases(step_task(true), seed, 1e8, plan));
+    for (size_t i = 1; i < plan.cases.size(); ++i) {
+      const auto& values = plan.cases[i].graph.scalars;
+      least = std::min(least, values.at("beta"));
+      most_step = std::max(most_step, values.at("step"));
+      alike = alike || values.at("lr") == values.at("beta");
+      thousand = thousand || values.at("step") == 1000;
+    }
+  }
+  EXPECT_LT(least, 0.05);
+  EXPECT_GT(most_step, 0x1p32);
+  EXPECT_TRUE(alike);
+  EXPECT_TRUE(thousand);
+}
+
+TEST(ScalarCases, ConstantsOfTheCodeOfTheirKind) {
+  const ShapePlan plan = plan_with(step_graph());
+  inputs::Immediates module;
+  module.numbers = {0.75, -3, 2};
+  module.compared_numbers = 2;
+  module.integers = {1000, -1, 77};
+  module.compared_integers = 2;
+  const auto cases = constant_scalar_cases(step_task(true), plan, module, 1e8);
+  ASSERT_TRUE(cases);
+  ASSERT_EQ(cases->size(), 1U);
+  const auto& values = cases->front().graph.scalars;
+  EXPECT_EQ(values.at("lr"), 0.75);
+  EXPECT_EQ(values.at("beta"), 0.75);
+  EXPECT_EQ(values.at("step"), 1000);
+  EXPECT_TRUE(constant_scalar_cases(step_task(false), plan, module, 1e8)->empty());
+  EXPECT_TRUE(constant_scalar_cases(step_task(true), plan, {}, 1e8)->empty());
 }
 
 TEST(ScalarCases, NoneWithoutRuntimeScalars) {
