@@ -5,15 +5,10 @@
 // The alternative is to run the oracle at several windows. It is more accurate, but the window must
 // be a function of the graph alone: a repro command draws the same inputs at one shape. Kernels
 // may square what the formula only multiplies, so the window of a formula with products is narrow.
-<<<<<<< HEAD
-// The cost: the estimate is pessimistic for deep networks, whose window may hold ordinary values
-// only.
-=======
 // Formulas that only choose, compare and scale by constants get the whole type, those that add
 // almost all; where numbers are multiplied, one input has a wide window while the others are
-// ordinary. The cost: the estimate is pessimistic for deep networks, whose window may be one octave
-// wide.
->>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
+// ordinary. The cost: the estimate is pessimistic for deep networks, whose window may hold ordinary
+// values only.
 #include "inputs/magnitude_window.h"
 
 #include <algorithm>
@@ -44,13 +39,8 @@ constexpr double kLog2E = 1.4426950408889634;
 // Kernels scale the argument of exp() for the hardware's exp2(); beyond this size the rounding of
 // that product is the whole result. Spikes have the same size.
 constexpr double kArgument = 18;
-<<<<<<< HEAD
 constexpr int kOrdinary = 3;  // 2^3: ordinary values end there
 constexpr int kMostShift = 12, kLeastWidth = 4;
-=======
-constexpr double kOrdinary = 3;  // 2^3: ordinary values end there
-constexpr int kOrdinaryOctaves = 3;
->>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
 
 /// Exponents of the normal numbers of a type, with some room; all of them; the largest number.
 struct TypeLimits {
@@ -154,15 +144,11 @@ class MagnitudePass {
   MagnitudePass(const task::Task& task, const graph::Graph& graph)
       : task_(task), graph_(graph), at_(graph.nodes.size()) {}
 
-<<<<<<< HEAD
-  /// Whether every node stays within its type when inputs lie in this window.
-  bool holds(const MagnitudeWindow& window) {
-=======
-  /// Whether every node stays within its type when inputs lie in 2^-window … 2^window. `limit`: of
-  /// fp32; above the one that leaves room, up to the end of the type. `single`: only this input
-  /// does, the others are ordinary.
-  bool holds(int window, double limit = kFloatLimit, std::optional<size_t> single = {}) {
->>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
+  /// Whether every node stays within its type when inputs lie in this window. `limit`: of fp32;
+  /// above the one that leaves room, up to the end of the type. `single`: only this input does, the
+  /// others are ordinary.
+  bool holds(const MagnitudeWindow& window, double limit = kFloatLimit,
+             std::optional<size_t> single = {}) {
     window_ = window;
     single_ = single;
     whole_ = limit > kFloatLimit;
@@ -226,13 +212,9 @@ class MagnitudePass {
 
   Magnitude input(const Node& node) const {
     if (!tensor::is_float(node.dtype)) return {0, 7, tensor::is_unsigned_int(node.dtype)};
-<<<<<<< HEAD
-    const MagnitudeWindow own = limited(window_, node.dtype);
-=======
-    MagnitudeWindow own = limited({-window_, window_, whole_}, node.dtype);
+    MagnitudeWindow own = limited({window_.low, window_.high, whole_}, node.dtype);
     if (single_ && &graph_[graph_.inputs[*single_].node] != &node)
-      own = {-kOrdinaryOctaves, kOrdinaryOctaves - 1};
->>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
+      own = {-kOrdinary, kOrdinary - 1, false};
     Magnitude at{static_cast<double>(own.low), own.high + 1.0};
     for (const graph::NamedNode& named : graph_.inputs) {
       if (&graph_[named.node] != &node) continue;
@@ -453,25 +435,24 @@ class MagnitudePass {
   const task::Task& task_;
   const graph::Graph& graph_;
   std::vector<Magnitude> at_;
-<<<<<<< HEAD
   MagnitudeWindow window_;
+  bool whole_ = false;
+  std::optional<size_t> single_;
 };
+
+MagnitudeWindow around(int window) { return {-window, window, false}; }
 
 /// A window beside the ordinary one, where a formula such as 30000 x or 30000 / x overflows in it.
 std::optional<MagnitudeWindow> beside_ordinary(MagnitudePass& pass) {
   for (int shift = 1; shift <= kMostShift; ++shift) {
     const MagnitudeWindow lower{std::min(-kOrdinary, kOrdinary - shift - kLeastWidth),
-                                kOrdinary - shift};
+                                kOrdinary - shift, false};
     if (pass.holds(lower)) return lower;
-    const MagnitudeWindow upper{-lower.high, -lower.low};
+    const MagnitudeWindow upper{-lower.high, -lower.low, false};
     if (pass.holds(upper)) return upper;
   }
   return std::nullopt;
-=======
-  int window_ = 0;
-  bool whole_ = false;
-  std::optional<size_t> single_;
-};
+}
 
 MagnitudeWindow widest_window(const graph::Graph& graph, Arithmetic arithmetic, bool flush) {
   const bool doubles =
@@ -481,37 +462,28 @@ MagnitudeWindow widest_window(const graph::Graph& graph, Arithmetic arithmetic, 
   // What is added may cancel to numbers below the normal ones, where some hardware gives zero.
   const bool exact = copies || (arithmetic == Arithmetic::Scales && !doubles);
   return {exact && !flush ? -high : -kWidest, high, true};
->>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
 }
 
 }  // namespace
 
 MagnitudeWindow limited(const MagnitudeWindow& window, DType type) {
   const TypeLimits limits = type_limits(type);
-<<<<<<< HEAD
-  return {std::clamp(window.low, limits.low, limits.high),
-          std::clamp(window.high, limits.low, limits.high)};
-=======
-  return {std::clamp(window.low, window.whole ? limits.least : limits.low, 0),
-          std::clamp(window.high, 0, window.whole ? limits.most : limits.high), window.whole};
->>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
+  const int low = window.whole ? limits.least : limits.low;
+  const int high = window.whole ? limits.most : limits.high;
+  return {std::clamp(window.low, low, high), std::clamp(window.high, low, high), window.whole};
 }
 
 double largest_finite(DType type) { return type_limits(type).largest; }
 
 MagnitudeWindow magnitude_window(const task::Task& task, const graph::Graph& graph) {
   MagnitudePass pass(task, graph);
-<<<<<<< HEAD
-  const auto around = [](int window) { return MagnitudeWindow{-window, window}; };
-=======
   const Arithmetic arithmetic = arithmetic_of(graph);
   if (arithmetic <= Arithmetic::Adds) {
     MagnitudeWindow wide = widest_window(graph, arithmetic, task.precision.flush);
     const double limit = arithmetic == Arithmetic::Adds ? kSumLimit : kWholeFp32 + 1;
-    while (wide.high > kWidest && !pass.holds(wide.high, limit)) --wide.high;
+    while (wide.high > kWidest && !pass.holds(around(wide.high), limit)) --wide.high;
     if (wide.high > kWidest) return wide;
   }
->>>>>>> c30496e2 (Draw structured inputs and the whole range of types)
   int window = kWidest;
   if (!pass.holds(around(window))) window = kWithProducts;
   while (window > kOrdinary && !pass.holds(around(window))) --window;
@@ -527,7 +499,7 @@ std::vector<std::optional<MagnitudeWindow>> single_windows(const task::Task& tas
   for (size_t i = 0; i < windows.size(); ++i) {
     if (!tensor::is_float(graph[graph.inputs[i].node].dtype)) continue;
     int window = kWholeFp32;
-    while (window > kWithProducts && !pass.holds(window, kSumLimit, i)) --window;
+    while (window > kWithProducts && !pass.holds(around(window), kSumLimit, i)) --window;
     if (window > kWithProducts)
       windows[i] = MagnitudeWindow{std::max(-window, kSingleLow), window, false};
   }
