@@ -72,7 +72,7 @@ function(kw_gtest name program)
 endfunction()
 
 # kw_optimised_first(TARGET): the linker keeps the first copy of a template or inline function, and a program's own objects come
-# before all libraries. Objects of light tests are not optimised: the engine would use their std::map and std::string, at half
+# before all libraries. Objects of light tests are not optimised: the program would use their std::map and std::string, at half
 # its speed. So the libraries go first.
 function(kw_optimised_first target)
   if(KW_UNITY)

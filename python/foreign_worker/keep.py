@@ -22,7 +22,7 @@ def receive():
         while len(data) < count:
             piece = os.read(CHANNEL, min(count - len(data), 1 << 20))
             if not piece:
-                os._exit(0)  # the engine has closed the channel
+                os._exit(0)  # kernelwright has closed the channel
             data += piece
         return data
 

@@ -1,6 +1,6 @@
 """Runs a Python candidate without a GPU and records what its extensions, Triton and CuTe kernels launch, with which arguments.
 
-The answer is a recording as docs/foreign.md describes it, or sources that must be compiled first. The engine does not trust the
+The answer is a recording as docs/foreign.md describes it, or sources that must be compiled first. Kernelwright does not trust the
 recording: it replays and judges it in another process.
 """
 import contextlib

@@ -57,7 +57,7 @@ class StageModels:
 class SynthesisConfig:
     """Options of `synthesize`.
 
-    Only fields that differ from their defaults are passed to the engine. It chooses the others itself.
+    Only fields that differ from their defaults are passed to kernelwright. It chooses the others itself.
 
     Fields of the first group have the names that other generators use:
 

@@ -1,4 +1,4 @@
-"""Any callable as a reference: written to a file that the engine reads, or exported by torch if it has no source.
+"""Any callable as a reference: written to a file that kernelwright reads, or exported by torch if it has no source.
 
 Files go to the cache folder, named by a hash of their text, so that a run can be resumed later.
 """
@@ -46,7 +46,7 @@ class Prepared:
 
 
 def cache_folder() -> Path:
-    """The cache folder of the engine: $KERNELWRIGHT_CACHE, $XDG_CACHE_HOME/kernelwright, ~/.cache/kernelwright."""
+    """The cache folder of kernelwright: $KERNELWRIGHT_CACHE, $XDG_CACHE_HOME/kernelwright, ~/.cache/kernelwright."""
     named = os.environ.get("KERNELWRIGHT_CACHE", "")
     if named.startswith("/"):
         return Path(named)

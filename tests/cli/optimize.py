@@ -234,7 +234,7 @@ def automatic():
     h.check(again["phase"] == "finalized", "a finished run only says so")
     waiting = optimize(KERNEL, *TASK, "--proposer", "agent", "--out", out)
     h.check("open-iter" in waiting["next_step"], "an agent is told what to do next")
-    refused(["--run-dir", waiting["run_dir"]], 2, "this run belongs to an agent")
+    refused(["--run-dir", waiting["run_dir"]], 2, "an agent runs this optimisation")
 
 
 agent()

@@ -56,7 +56,7 @@ TEST(Environment, DriverThatDoesNotStart) {
 
 TEST(Environment, NoDevice) {
   const Variable fault("KW_FAKE_CUDA", "no-device");
-  EXPECT_NE(open_error().find("sees no GPU"), std::string::npos) << open_error();
+  EXPECT_NE(open_error().find("found no GPU"), std::string::npos) << open_error();
 }
 
 TEST(Environment, NoSuchOrdinal) {

@@ -241,7 +241,7 @@ const BadToml kBad[] = {
      "task.toml:4:7: 'max' must be a finite number"},
     {"positive_below_zero",
      "[inputs.x]\ndtype = \"fp32\"\nshape = [\"N\"]\npositive = true\nmax = -1.0\n",
-     "task.toml:5:7: 'max' must be above 0 beside positive = true"},
+     "task.toml:5:7: 'max' must be above 0 when positive = true is set"},
     {"bounds_of_integers", "[inputs.x]\ndtype = \"int32\"\nshape = [\"N\"]\nmin = 0\n",
      "task.toml:4:7: 'min' has no meaning for int32; use low and high"},
     {"bounds_of_floats", "[inputs.x]\ndtype = \"fp16\"\nshape = [\"N\"]\nhigh = 3\n",

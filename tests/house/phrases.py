@@ -13,7 +13,8 @@ root = pathlib.Path(sys.argv[1])
 ANYWHERE = (r"nobody|somebody|someone|whoever|anybody|no one|wants|(?:came|comes|come) to be|goes on|go on with|gone on with|is none of|"
             r"(?<!there )(?:is|are) no(?! longer| more| such)|there is nothing left to|to go on|went on|afresh|anew|shall|upon|lest|"
             r"speaks? (?:for|against|of)|by heart|(?:is|are) gone|came out|all the same|(?:is|are) wanted|put (?:it|them) back|"
-            r"cannot be said|(?:is|are) said to|only at the run|commas between")
+            r"cannot be said|(?:is|are) said to|only at the run|commas between|"
+            r"is there twice|is not here|gets here as it is written|(?:going|goes) round")
 IN_COMMENTS = re.compile(rf"\b(?:{ANYWHERE})\b", re.I)
 BANNED = re.compile(rf"\b(?:{ANYWHERE}|so many|so much|of which|taken for|stands?(?! for|-in)|stood|goes over|is one as well)\b", re.I)
 LITERAL = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<d>\w*)\(.*?\)(?P=d)"|"(?:\\.|"\s+"|[^"\\\n])*"', re.S)

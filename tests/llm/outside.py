@@ -77,7 +77,7 @@ with tempfile.TemporaryDirectory() as name, ModelServer(key=KEY) as server:
     done = subprocess.run([ask, MODELS[0], "hi"], **none)
     check(done.returncode == 1 and "KW_TEST_KEY" in done.stdout, "no key: the variable is named", done.stdout)
     done = subprocess.run([ask, "nobody:x", "hi"], **run)
-    check(done.returncode == 2 and "there is no provider 'nobody'" in done.stderr, "unknown provider", done.stderr)
+    check(done.returncode == 2 and "unknown provider 'nobody'" in done.stderr, "unknown provider", done.stderr)
 
     # A proxy of the environment is used (and here refuses).
     proxied = {**run, "env": environment(folder, server, http_proxy=server.url)}

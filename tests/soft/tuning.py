@@ -57,7 +57,7 @@ def check_better(desk):
     desk.check("verify_compile" in desk.read(folder, "scores.json") or desk.read(folder, "scores.json"), "with its scores")
     desk.check("held-out" in desk.read(folder, "report.md"), "and a table")
     mistakes = reader.rewrites[0]
-    desk.check("What was found out:" in mistakes and "it is wrong:" in mistakes, "mistakes are shown with the judge's words: " + mistakes[:600])
+    desk.check("The judge's verdict:" in mistakes and "it is wrong:" in mistakes, "mistakes are shown with the judge's words: " + mistakes[:600])
     told = [conversation["messages"][0]["text"] for conversation in reader.questions]
     desk.check(all(module_of(text) for text in told), "every question shows a module with line numbers")
     desk.check(not any("Careful: possibly" in text or "// " in text.split("```cuda")[1].replace("//!", "") for text in told), "and no comment")

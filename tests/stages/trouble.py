@@ -42,7 +42,7 @@ with ModelServer(key=KEY) as server:
 
 # What is refused before anything starts.
 for words, pattern in [(["--proposer", "lmm"], r"did you mean 'llm'"),
-                       (["--proposer", "llm", "--model-id", "nobody:x"], "there is no provider 'nobody'"),
+                       (["--proposer", "llm", "--model-id", "nobody:x"], "unknown provider 'nobody'"),
                        (["--stage-model", "codgen=openai:gpt-4.1", "--proposer", "llm"], r"did you mean 'codegen'"),
                        (["--retries", "polish=many", "--proposer", "llm"], "not a number of attempts"),
                        (["--budget", "-1", "--proposer", "llm"], "--budget"),

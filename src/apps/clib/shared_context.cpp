@@ -10,7 +10,7 @@
 namespace kw::clib {
 namespace {
 
-std::mutex& seats_mutex() {
+std::mutex& contexts_mutex() {
   static std::mutex mutex;
   return mutex;
 }
@@ -57,7 +57,7 @@ Result<std::unique_ptr<SharedContext>> SharedContext::open(int ordinal) {
 }
 
 Result<SharedContext*> SharedContext::of(int ordinal) {
-  const std::lock_guard lock(seats_mutex());
+  const std::lock_guard lock(contexts_mutex());
   const auto found = contexts().find(ordinal);
   if (found != contexts().end()) return found->second;
   std::unique_ptr<SharedContext> shared = KW_TRY(open(ordinal));

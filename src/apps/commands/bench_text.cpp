@@ -60,7 +60,7 @@ std::string how_line(const clock::Measurement& measured) {
   if (s.calls_per_sample > 1)
     line += fmt::format(" of {} calls over {} sets of buffers", s.calls_per_sample, s.buffer_sets);
   line += ", cold L2";
-  if (s.host_us > 0) line += fmt::format("; {} as the host sees it", us_text(s.host_us));
+  if (s.host_us > 0) line += fmt::format("; {} host time", us_text(s.host_us));
   if (s.span_us > 0) line += fmt::format("; {} by the profiling library", us_text(s.span_us));
   if (s.discarded > 0) line += fmt::format("; {} samples discarded", s.discarded);
   if (s.clocks_low) line += "; the SM clock stayed below 75 % of its default";
@@ -94,7 +94,7 @@ std::string rival_lines(const TimedEntry& rival, const report::Style& style) {
   if (rival.measurement) {
     out += timing_line(name, *rival.measurement);
   } else if (!rival.host_us.empty()) {
-    out += fmt::format("  {:<28} {:>11}  as the host sees it\n", name,
+    out += fmt::format("  {:<28} {:>11}  host time\n", name,
                        us_text(clock::summarise(rival.host_us).median));
   } else {
     const bool failed = rival.problem.starts_with("failed");
@@ -128,7 +128,8 @@ std::string environment_lines(const BenchReport& report) {
 std::string estimate_lines(const BenchReport& report) {
   const timing::Estimate& e = *report.estimate;
   return fmt::format(
-      "\nno GPU here: nothing was timed. ESTIMATE from counters of the virtual GPU at {}:\n"
+      "\nNo GPU was used. The module was not timed. ESTIMATE from counters of the virtual GPU at "
+      "{}:\n"
       "  about {} on an {} ({}-bound; memory {}, L2 {}, issue {}, compute {}, shared memory {})\n"
       "  floor of the task there: {} ({}-bound)\n",
       e.counted_at, us_text(e.us), e.gpu, e.bound, us_text(e.memory_us), us_text(e.l2_us),
@@ -196,8 +197,8 @@ std::string calibration_text(const timing::CalibrationReport& report) {
     out += fmt::format("  {:<9} {:>8.1f} T{}/s by {}\n", peak.precision, peak.tera,
                        peak.precision == "int8" ? "OP" : "FLOP", peak.instruction);
   }
-  out += fmt::format("  launch    {:.2f} us in a graph, {:.2f} us as the host sees it\n",
-                     c.launch_us, c.host_us);
+  out += fmt::format("  launch    {:.2f} us in a graph, {:.2f} us host time\n", c.launch_us,
+                     c.host_us);
   out +=
       fmt::format("  timer     {:.2f} us between two events with nothing between\n", c.overhead_us);
   out += fmt::format("  at        {} MHz, {} C\n", c.sm_clock_mhz, c.temperature_c);

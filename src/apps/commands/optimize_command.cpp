@@ -217,7 +217,7 @@ Result<Outcome> go_on_alone(const Args& args, Io& io) {
   if (args.given("--proposer")) folder.state.settings.proposer = args.one("--proposer");
   if (folder.state.settings.proposer == "agent")
     return input_error(
-        "this run belongs to an agent: continue with the steps, or give --proposer builtin");
+        "an agent runs this optimisation: continue with the steps, or give --proposer builtin");
   const auto tools = KW_TRY(same_tools(folder.state, args, io));
   return run_all(folder, *tools, args, io);
 }

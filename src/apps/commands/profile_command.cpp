@@ -56,7 +56,7 @@ std::string head_text(const evidence::ProfileReport& report, const evidence::Evi
   if (report.us)
     text += fmt::format("{:.2f} us by the clock, judged right\n", *report.us);
   else
-    text += "not judged and not timed: there is no GPU here\n";
+    text += "not judged or timed: no GPU was used\n";
   text += fmt::format("floor {:.2f} us, set by {} (rates of {})\n", evidence.floor.us,
                       evidence.floor.bound, evidence.rates_of);
   if (!evidence.counted_at.empty() && evidence.scale != 1)

@@ -61,7 +61,7 @@ constexpr Prompt kPrompts[] = {
      "5. Call optimize_finalize and report summary.md's headline with its interval.\n"},
     {"write_kernel", "Write a kernel", "From a PyTorch reference to a verified kernel module.",
      kWriteGaps,
-     "Write a CUDA kernel module for the PyTorch reference {reference}. Wishes: {wishes}.\n\n"
+     "Write a CUDA kernel module for the PyTorch reference {reference}. Requirements: {wishes}.\n\n"
      "1. Call describe_task and lint_task. If the task cannot distinguish a good kernel from a bad "
      "one, say so and stop.\n"
      "2. Call synthesize with background true. It needs no model; follow it with job_status.\n"

@@ -1,5 +1,5 @@
 // Agents need documents, methods, reports and kernels without guessing file names. So each has a
-// URI that begins with kernelwright://. Documents are compiled into the program. The catalog and
+// URI that begins with kernelwright://. Documents are compiled into the program. The catalogue and
 // runs come from our own commands, run in processes like any tool, so that the answer is the same
 // as on the command line.
 // Reading run folders here would be faster, but their layout would be known in two places. The

@@ -1,4 +1,4 @@
-// Resources: documents of the program, its catalog, runs and jobs, each with its own URI.
+// Resources: documents of the program, its catalogue, runs and jobs, each with its own URI.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ class Resources {
   Resources(const Runner& runner, const Jobs& jobs, std::function<bool()> stopped)
       : runner_(runner), jobs_(jobs), stopped_(std::move(stopped)) {}
 
-  /// Rows for resources/list: documents, catalog, and the newest runs.
+  /// Rows for resources/list: documents, catalogue, and the newest runs.
   Json::Array rows(bool titles) const;
   /// Rows for resources/templates/list.
   static Json::Array templates(bool titles);

@@ -91,7 +91,8 @@ std::vector<AgentTool> run_tools() {
        kEvolveWords,
        arguments("evolve", {kReferenceWord},
                  "proposer generations proposals hardware mode islands ensemble budget time seed "
-                 "versus function inputs dims require quick cross_check out device target compiler timeout",
+                 "versus function inputs dims require quick cross_check out device target compiler "
+                 "timeout",
                  kLastingFull),
        kRunReport, true,
        "the run's folder is kept: call resume_run, or 'kernelwright evolve --resume RUN'",
@@ -135,7 +136,7 @@ std::vector<AgentTool> run_tools() {
        "nothing.",
        kStateWords, arguments("optimize", {}, "run_dir!"), kStepMembers},
       {"optimize_auto", "Optimise a kernel without a model",
-       "Runs the whole loop with branches that the engine writes: designs of code generation and "
+       "Runs the whole loop with branches that kernelwright writes: designs of code generation and "
        "tunables. Takes minutes; use background. Tell the user what it could not apply.",
        kAutoWords, arguments("optimize", {}, kSetupOptions, kLasting), kStepMembers, true,
        "the run's folder is kept: continue with optimize_open, or 'kernelwright optimize --run-dir "

@@ -170,7 +170,7 @@ Json input_schema(const AgentTool& tool) {
 Json output_schema(const AgentTool& tool) {
   Json properties = Json::object();
   if (tool.own == ServerTool::No) {
-    properties.set("kernelwright", typed("string").set("description", "version of the engine"))
+    properties.set("kernelwright", typed("string").set("description", "version of kernelwright"))
         .set("command", typed("string"))
         .set("ok",
              typed("boolean").set("description", "false: the tool failed, or the candidate did"))

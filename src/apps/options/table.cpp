@@ -36,7 +36,7 @@ constexpr Option row(const char* name, const char* value, Type type, const char*
 }
 
 constexpr int64_t kMostShown = 1000000;
-constexpr Type kCount = whole(-1000000, 1000000);  // the engine checks the sensible range
+constexpr Type kCount = whole(-1000000, 1000000);  // kernelwright checks the sensible range
 constexpr double kMostSeed = 9007199254740991;     // the largest that JSON keeps exactly
 constexpr const char* kDevices = "auto,gpu,vgpu";
 constexpr const char* kFamilies =
@@ -80,7 +80,7 @@ constexpr Option kOptions[] = {
     row("--function", "NAME", kId, "", "show only kernels with this text in their name",
         agent("show only this function"), "sass"),
     row("--backward", "", kFlag, "",
-        "compute its gradients: same as NAME.backward, or backward alone")
+        "make the gradients the task: same as NAME.backward, or backward alone")
         .kept("function"),
     row("--backward", "", kFlag, "",
         "replace every task by its gradients with respect to inputs and parameters", kNotForAgents,
@@ -138,8 +138,8 @@ constexpr Option kOptions[] = {
         agent("use only this input family")),
     row("--output", "DIR", kPlace, "", "write each output to DIR/NAME.npy"),
     row("--zero-outputs", "", kFlag, "",
-        "clear the outputs before the call, if the launcher's callers do so",
-        agent("clear the outputs before the call, as its callers do")),
+        "clear the outputs before the call, if callers of the launcher clear them",
+        agent("clear the outputs before the call, if callers of the launcher clear them")),
     row("--suite", "NAME|PATH", kText, "internal",
         "suite to run: internal (default), extended, kernelbench, robust or ops; or a folder of "
         "KernelBench files, task folders or robust-kbench folders"),
@@ -325,7 +325,7 @@ constexpr Option kOptions[] = {
         agent("show the result of every stage and every cell")),
     row("--sarif", "FILE", kPlace, "", "also write the findings as SARIF 2.1.0"),
     row("--ncu", "FILE", kFile, "",
-        "hardware counters from a profile made elsewhere: the CSV that\n'ncu --csv --page raw "
+        "hardware counters from a profile of another machine: the CSV that\n'ncu --csv --page raw "
         "--print-units base' prints, or a .ncu-rep",
         agent("an .ncu-rep or CSV report of Nsight Compute to read metrics from")),
     row("--report", "FILE", kPlace, "", "store the profiler's own report in FILE (.ncu-rep)"),
@@ -455,7 +455,7 @@ constexpr Option kOptions[] = {
         "show models what limits a kernel, and sort niches by it")
         .kept("evolve.profile_feedback"),
     row("--verifier-model", "ID", kText, "",
-        "let three specialists of this model review the kernels of models before they are judged")
+        "let three reviewers that use this model check the kernels of models before the judge")
         .kept("readers.model evolve.readers.model"),
     row("--verifier-prompts", "DIR", kText, "",
         "prompts of the reviewers: a folder of tune-verifiers, or 'tuned' for the best so far "

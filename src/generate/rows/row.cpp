@@ -1,8 +1,8 @@
 // The problem: a row program reads a row several times, and memory is the bottleneck. The choice: a
 // block or a few lanes per row, with the row in registers if it fits. Otherwise every pass reads
-// the row again; an online variant needs one pass less. The alternative, a fixed team per row, is
-// slow for very short or very long rows. The cost: up to three kernels per module, chosen by
-// conditions on the shape.
+// the row again; an online variant needs one pass less. The alternative, a fixed thread group per
+// row, is slow for very short or very long rows. The cost: up to three kernels per module, chosen
+// by conditions on the shape.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr int64_t kLongForLanes = 16384;  // with more columns a warp is too sma
 
 constexpr int64_t kManyRows = 8192;  // with so many, threads may take several rows
 
-/// Writes the plan lines for the kernels of one team.
+/// Writes the plan lines for the kernels of one thread group.
 class RowSchedule : ScheduleFrame {
  public:
   RowSchedule(const Region& region, const TargetContext& context, Team team)

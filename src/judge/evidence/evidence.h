@@ -77,7 +77,7 @@ Result<profile::Examined> examine_module(const EvidenceRequest& request,
 Result<std::optional<std::vector<profile::SassFunction>>> machine_code(
     const EvidenceRequest& request, const timing::BenchTools& tools, std::string* why = nullptr);
 
-/// The methods that the catalog would try, from the evidence alone.
+/// The methods that the catalogue would try, from the evidence alone.
 profile::Plan plan_for(const Evidence& evidence, const task::Task& task);
 
 }  // namespace kw::evidence

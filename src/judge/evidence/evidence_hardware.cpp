@@ -14,15 +14,14 @@ namespace kw::evidence {
 namespace {
 
 constexpr const char* kNoProfiler =
-    "Nsight Compute (ncu) is not here: install nsight-compute or a CUDA toolkit, and set "
-    "$CUDA_HOME "
-    "or PATH";
+    "Nsight Compute (ncu) was not found: install nsight-compute or a CUDA toolkit, and set "
+    "$CUDA_HOME or PATH";
 
 /// Why no profiler can be run; "" when one can.
 std::string no_profiler(const EvidenceRequest& request, const timing::BenchTools& tools,
                         const std::string& ncu) {
   if (!request.hardware) return "the profiler was not used";
-  if (tools.verify.gpu == nullptr) return "there is no GPU here";
+  if (tools.verify.gpu == nullptr) return "no GPU was used";
   return ncu.empty() ? kNoProfiler : "";
 }
 

@@ -119,7 +119,7 @@ TEST_F(EvidenceTest, CountsAndPlanWithoutAnyTool) {
   EXPECT_EQ(examined.metrics.is("is_elementwise"), true);
   EXPECT_EQ(examined.metrics.is("allows_lower_precision"), false);
   EXPECT_FALSE(examined.counters);
-  EXPECT_NE(examined.no_counters.find("Nsight Compute (ncu) is not here"), std::string::npos);
+  EXPECT_NE(examined.no_counters.find("Nsight Compute (ncu) was not found"), std::string::npos);
   EXPECT_NE(examined.no_sass.find("pip install nvidia-cuda-nvdisasm"), std::string::npos);
   // 32 KiB at 1 GB/s, of 60 us.
   EXPECT_NEAR(examined.roofline.memory_busy.value_or(0), 32.768 / 60, 1e-6);
@@ -132,7 +132,7 @@ TEST_F(EvidenceTest, WithoutAGpuItIsAnEstimate) {
   const Evidence evidence = gather();
   EXPECT_TRUE(evidence.examined.roofline.estimated);
   EXPECT_FALSE(evidence.examined.roofline.time_us) << "no clock: what was given is no measurement";
-  EXPECT_EQ(evidence.examined.no_counters, "there is no GPU here");
+  EXPECT_EQ(evidence.examined.no_counters, "no GPU was used");
   EXPECT_NE(evidence.rates_of, "fake GPU");
 }
 

@@ -1,5 +1,5 @@
 // The `profile` and `roofline` commands: verify a module, time it on a GPU, collect all evidence,
-// and say which methods of the catalog to try next and why.
+// and say which methods of the catalogue to try next and why.
 #pragma once
 
 #include <optional>

@@ -22,7 +22,7 @@ struct SassRequest {
   std::string target = "sm_90";
   std::string function;                     // only kernels with this in their name; "": all
   const kernel::Module* against = nullptr;  // module to compare with; borrowed
-  std::string method;                       // of the catalog, to look for
+  std::string method;                       // of the catalogue, to look for
   double timeout_seconds = 60;
   std::optional<compile::Disassembler> disassembler;  // not set: search for it
 };

@@ -111,10 +111,10 @@ Result<Stop> Gate::static_stage() {
     const graph::Graph graph = KW_TRY(task().graph_at(dims));
     const auto selection = judge_bench().programs.select(matching_, task(), graph, dims);
     if (!selection)
-      return reject(fmt::format("the task asks for {}: {}", task::dims_text(dims),
+      return reject(fmt::format("the task requires {}: {}", task::dims_text(dims),
                                 selection.error().message));
   }
-  say(fmt::format("serves every shape the task asks for ({})", pool.shapes().demanded.size()));
+  say(fmt::format("serves every shape the task requires ({})", pool.shapes().demanded.size()));
   end("ok");
   return Stop();
 }

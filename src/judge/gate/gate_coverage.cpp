@@ -309,8 +309,9 @@ Result<Stop> Gate::run_branches(Bench& bench, double most_work) {
   std::vector<std::string> names;
   for (const int line : distinct) names.push_back(std::to_string(line));
   if (!names.empty())
-    say(fmt::format("{} more shapes tried; branches that always went one way: line{} {}", tried,
-                    names.size() == 1 ? "" : "s", join(names, ", ")));
+    say(fmt::format(
+        "{} more shapes tried; branches that took one direction in every run: line{} {}", tried,
+        names.size() == 1 ? "" : "s", join(names, ", ")));
   return Stop();
 }
 

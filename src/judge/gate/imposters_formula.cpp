@@ -54,7 +54,7 @@ int64_t extent(const Graph& graph, NodeId id, int dim) {
 }
 
 Result<ImposterOutputs> sampled_reduction(const ImposterCell& cell) {
-  const char* why_not = "nothing is reduced over two elements or more";
+  const char* why_not = "the reference has no reduction over two elements";
   return rewritten(cell, why_not, [](Rewriter& r, NodeId id) -> std::optional<NodeId> {
     const Node& node = r.from()[id];
     const bool sums = node.op == Op::Sum;
@@ -309,8 +309,7 @@ Result<ImposterOutputs> fp16_accumulate(const ImposterCell& cell) {
     overrides.nodes.push_back(id);
     overrides.values.push_back(std::move(value));
   }
-  if (overrides.nodes.empty())
-    return not_applicable("nothing is summed, or every sum is exact in a half");
+  if (overrides.nodes.empty()) return not_applicable("the reference has no inexact sum");
   return evaluate(cell, overrides.apply(cell.graph), overrides.inputs(cell.set.inputs));
 }
 

@@ -59,9 +59,9 @@ double LocalJudge::rank_floor_us() const {
 std::string LocalJudge::ranked_by() const {
   const bool host = has_clock() || request().calibration->host_us > 0;
   const std::string seen = !request().host_time ? "time on the GPU"
-                           : host               ? "what the host sees, launches included"
-                                  : "time on the GPU, launches included; what the host adds is not "
-                                    "known without one";
+                           : host               ? "host time, including launches"
+                                  : "time on the GPU, including launches; host overhead is unknown "
+                                    "without a GPU";
   return parts_->context.sites.size() > 1
              ? "the geometric mean over the benchmark shapes of " + seen
              : seen;

@@ -97,7 +97,7 @@ class LocalJudge : public ports::Judge {
   const clock::Floor& floor() const;
   /// The floor over the same shapes, in the same terms as ranks.
   double rank_floor_us() const;
-  /// "time on the GPU", "what the host sees, launches included", …
+  /// "time on the GPU", "host time, including launches", …
   std::string ranked_by() const;
   /// The times at every ranked shape, dims() first.
   std::vector<ShapeTime> shape_times(const std::string& id) const;

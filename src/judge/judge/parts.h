@@ -68,7 +68,7 @@ class Screener {
 };
 
 /// The result of one candidate of a race that compares.
-struct Racer {
+struct RaceResult {
   record::Verdict verdict;                         // of the gate, the timed shape and the audit
   std::optional<verification::VerifyReport> gate;  // not set: it had passed before
   std::optional<clock::Measurement> measurement;
@@ -106,15 +106,16 @@ class Timer {
                    const clock::Measurement& measured);
   bool timed_at(size_t site) const;
   /// Gate and timed shape of one candidate of a race.
-  Status admit(const record::Candidate& candidate, Racer& racer);
+  Status admit(const record::Candidate& candidate, RaceResult& result);
   /// Verifies all, then times those that passed together, interleaved, in new processes.
-  Result<std::vector<Racer>> race_together(const ports::Candidates& candidates, bool quick);
+  Result<std::vector<RaceResult>> race_together(const ports::Candidates& candidates, bool quick);
   /// Tries to time these together; false when one of them must be removed first.
-  Result<bool> time_racers(const ports::Candidates& candidates, const std::vector<size_t>& members,
-                           bool quick, std::vector<Racer>& racers);
+  Result<bool> time_together(const ports::Candidates& candidates,
+                             const std::vector<size_t>& members, bool quick,
+                             std::vector<RaceResult>& results);
   /// After a failed race: finds which candidates fail alone.
   Status find_culprit(const ports::Candidates& candidates, const std::vector<size_t>& members,
-                      const std::string& why, std::vector<Racer>& racers);
+                      const std::string& why, std::vector<RaceResult>& results);
 
   JudgeContext& context_;
   Verifier& verifier_;

@@ -39,7 +39,7 @@ ports::Ratio ratio_of(const clock::Comparison& first) {
 
 }  // namespace
 
-ports::Outcome Racer::outcome() const {
+ports::Outcome RaceResult::outcome() const {
   ports::Outcome out = ports::Outcome::refusal(verdict_reason(verdict));
   if (out.passed()) out.detail = problem;
   out.verdict = record::verdict_name(verdict);
@@ -59,21 +59,21 @@ ports::Outcome Racer::outcome() const {
   return out;
 }
 
-Status Timer::admit(const record::Candidate& candidate, Racer& racer) {
+Status Timer::admit(const record::Candidate& candidate, RaceResult& result) {
   KW_TRY(os::check_interrupted());
   timing::Lane& lane = context_.lanes.first();
   if (lane.shapes.front().ready.count(candidate.id) == 0) {
-    racer.gate = KW_TRY(verifier_.verify(candidate));
-    racer.verdict = racer.gate->gate.verdict;
-    if (!record::passed(racer.verdict)) return Done{};
+    result.gate = KW_TRY(verifier_.verify(candidate));
+    result.verdict = result.gate->gate.verdict;
+    if (!record::passed(result.verdict)) return Done{};
   }
   context_.report_progress("judging " + candidate.origin + " at the timed shape");
-  racer.verdict = KW_TRY(ready(lane, candidate));
+  result.verdict = KW_TRY(ready(lane, candidate));
   return Done{};
 }
 
 Status Timer::find_culprit(const ports::Candidates& candidates, const std::vector<size_t>& members,
-                           const std::string& why, std::vector<Racer>& racers) {
+                           const std::string& why, std::vector<RaceResult>& results) {
   timing::LaneShape& at = context_.lanes.first().shapes.front();
   bool found = false;
   for (const size_t i : members) {
@@ -84,24 +84,24 @@ Status Timer::find_culprit(const ports::Candidates& candidates, const std::vecto
                               measure_options(*at.shape, alone, 0)));
     const std::optional<record::Verdict> verdict = timing_verdict(outcome);
     if (!verdict) continue;
-    racers[i].verdict = *verdict;
+    results[i].verdict = *verdict;
     found = true;
   }
   for (const size_t i : members) {
-    if (!found) racers[i].problem = "they could not be timed together: " + why;
+    if (!found) results[i].problem = "they could not be timed together: " + why;
   }
   return Done{};
 }
 
-Result<bool> Timer::time_racers(const ports::Candidates& candidates,
-                                const std::vector<size_t>& members, bool quick,
-                                std::vector<Racer>& racers) {
+Result<bool> Timer::time_together(const ports::Candidates& candidates,
+                                  const std::vector<size_t>& members, bool quick,
+                                  std::vector<RaceResult>& results) {
   timing::Lane& lane = context_.lanes.first();
   timing::LaneShape& at = lane.shapes.front();
   std::vector<timing::TimedCandidate*> timed;
   std::vector<ports::TimedProgram> programs;
   for (const size_t i : members) {
-    racers[i].measurement.reset();
+    results[i].measurement.reset();
     timed.push_back(at.ready.at(candidates[i].id).get());
     programs.push_back(timed.back()->timed());
   }
@@ -122,76 +122,77 @@ Result<bool> Timer::time_racers(const ports::Candidates& candidates,
     if (outcome.status != ports::RunStatus::Completed) {
       KW_TRY(find_culprit(
           candidates, members,
-          fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message), racers));
+          fmt::format("{}: {}", ports::run_status_name(outcome.status), outcome.message), results));
       return false;
     }
     bool refused = false;
     for (size_t k = 0; k < members.size(); ++k) {
       const clock::Measurement& one = outcome.measurements[k];
-      if (one.rejected) racers[members[k]].verdict = rejected(record::Stage::Audit, *one.rejected);
+      if (one.rejected) results[members[k]].verdict = rejected(record::Stage::Audit, *one.rejected);
       refused = refused || one.rejected.has_value();
-      clock::extend(racers[members[k]].measurement, one);
+      clock::extend(results[members[k]].measurement, one);
       auto more = clock::cycles_of(outcome.measurements[0], one, worker);
       std::ranges::move(more, std::back_inserter(cycles[k]));
     }
     if (refused) return false;
   }
   for (size_t k = 1; members[0] == 0 && k < members.size(); ++k)
-    racers[members[k]].comparison = clock::compare(cycles[k]);
+    results[members[k]].comparison = clock::compare(cycles[k]);
   return true;
 }
 
-Result<std::vector<Racer>> Timer::race_together(const ports::Candidates& candidates, bool quick) {
+Result<std::vector<RaceResult>> Timer::race_together(const ports::Candidates& candidates,
+                                                     bool quick) {
   KW_CHECK(context_.has_clock(), "a race needs a clock");
   for (const record::Candidate& candidate : candidates) context_.compile_for_gate(candidate);
-  std::vector<Racer> racers(candidates.size());
-  for (size_t i = 0; i < candidates.size(); ++i) KW_TRY(admit(candidates[i], racers[i]));
+  std::vector<RaceResult> results(candidates.size());
+  for (size_t i = 0; i < candidates.size(); ++i) KW_TRY(admit(candidates[i], results[i]));
   for (bool done = false; !done;) {
     std::vector<size_t> members;
-    for (size_t i = 0; i < racers.size(); ++i) {
-      if (racers[i].in_race()) members.push_back(i);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i].in_race()) members.push_back(i);
     }
-    done = members.empty() || KW_TRY(time_racers(candidates, members, quick, racers));
+    done = members.empty() || KW_TRY(time_together(candidates, members, quick, results));
   }
-  for (size_t i = 0; i < racers.size(); ++i) {
-    Racer& racer = racers[i];
-    if (racer.in_race()) {
-      KW_TRY(note_time(context_.first(), candidates[i], "race", *racer.measurement));
+  for (size_t i = 0; i < results.size(); ++i) {
+    RaceResult& result = results[i];
+    if (result.in_race()) {
+      KW_TRY(note_time(context_.first(), candidates[i], "race", *result.measurement));
       continue;
     }
-    racer.measurement.reset();
-    racer.comparison.reset();
-    const bool gate_passed = !racer.gate || record::passed(racer.gate->gate.verdict);
-    if (gate_passed && !record::passed(racer.verdict))
-      KW_TRY(context_.refuse(candidates[i], racer.verdict));
+    result.measurement.reset();
+    result.comparison.reset();
+    const bool gate_passed = !result.gate || record::passed(result.gate->gate.verdict);
+    if (gate_passed && !record::passed(result.verdict))
+      KW_TRY(context_.refuse(candidates[i], result.verdict));
   }
-  return racers;
+  return results;
 }
 
 // The first always stays.
 Result<std::vector<ports::Outcome>> Timer::compare(const ports::Candidates& candidates,
                                                    bool quick) {
   const bool heat = !quick && candidates.size() > kMostTogether;
-  std::vector<Racer> racers = KW_TRY(race_together(candidates, quick || heat));
+  std::vector<RaceResult> results = KW_TRY(race_together(candidates, quick || heat));
   if (heat) {
     std::vector<size_t> best;
-    for (size_t i = 1; i < racers.size(); ++i) {
-      if (racers[i].measurement) best.push_back(i);
+    for (size_t i = 1; i < results.size(); ++i) {
+      if (results[i].measurement) best.push_back(i);
     }
     std::ranges::stable_sort(best, {},
-                             [&](size_t i) { return racers[i].measurement->summary.median; });
+                             [&](size_t i) { return results[i].measurement->summary.median; });
     if (best.size() >= kMostTogether) best.resize(kMostTogether - 1);
     best.insert(best.begin(), 0);
     ports::Candidates chosen;
     for (const size_t i : best) chosen.push_back(candidates[i]);
-    std::vector<Racer> again = KW_TRY(race_together(chosen, false));
+    std::vector<RaceResult> again = KW_TRY(race_together(chosen, false));
     for (size_t k = 0; k < best.size(); ++k) {
-      again[k].gate = std::move(racers[best[k]].gate);
-      racers[best[k]] = std::move(again[k]);
+      again[k].gate = std::move(results[best[k]].gate);
+      results[best[k]] = std::move(again[k]);
     }
   }
   std::vector<ports::Outcome> out;
-  for (const Racer& racer : racers) out.push_back(racer.outcome());
+  for (const RaceResult& result : results) out.push_back(result.outcome());
   return out;
 }
 

@@ -104,7 +104,7 @@ void report_trivial(const std::vector<std::set<Trivial>>& by_shape, const LintCa
     if (!std::ranges::all_of(by_shape, [&](const auto& ops) { return ops.count(one) > 0; }))
       continue;
     report("trivial-reduction", Severity::Warning, one.name,
-           fmt::format("'{}' works along an extent of 1: it computes nothing", one.name), at, out);
+           fmt::format("'{}' combines a dim of extent 1, so it has no effect", one.name), at, out);
     out->back().line = one.line;
   }
 }

@@ -328,7 +328,7 @@ TEST(Metric, WorstElementIsNamed) {
   EXPECT_EQ(result.summary.worst->want, 1);
   EXPECT_NEAR(result.summary.worst->ulps, 0.5 / 0x1p-23, 1);
   EXPECT_NEAR(result.summary.worst->z, 0.5 / ports::bound_at(truth, 6, false), 1);
-  EXPECT_NE(result.reason.find("y[1, 2]: got 1.5, want 1"), std::string::npos) << result.reason;
+  EXPECT_NE(result.reason.find("y[1, 2]: got 1.5, expected 1"), std::string::npos) << result.reason;
   EXPECT_NE(result.reason.find("2 of 12 elements fail"), std::string::npos) << result.reason;
 }
 

@@ -86,7 +86,7 @@ double unsigned_nan(double value) {
 
 std::string failure_text(const ports::Truth& truth, const Tally& all, const record::Worst& worst) {
   const std::string where = element_text(worst);
-  const std::string values = fmt::format("got {:.9g}, want {:.9g}", worst.got, worst.want);
+  const std::string values = fmt::format("got {:.9g}, expected {:.9g}", worst.got, worst.want);
   const std::string others =
       all.failures > 1 ? fmt::format("; {} of {} elements fail", all.failures, all.elements) : "";
   if (!worst.why.empty()) return fmt::format("{}: {} ({}){}", where, worst.why, values, others);

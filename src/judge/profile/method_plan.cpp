@@ -1,4 +1,4 @@
-// The catalog has many methods, and a kernel can take only a few at once. The planner judges each
+// The catalogue has many methods, and a kernel can take only a few at once. The planner judges each
 // method alone first: target, effect on the numbers, earlier failures, trigger. It then sorts the
 // rest by score and takes them greedily within the budget of each axis. The sort breaks ties by
 // priority and id, so the same input gives the same plan. An exact search over sets was the

@@ -1,5 +1,5 @@
-// Decides which methods to try next: judges every method of the catalog by the evidence, ranks it,
-// chooses within the budget and gives a reason. Does not decide how a method is written.
+// Decides which methods to try next: judges every method of the catalogue by the evidence, ranks
+// it, chooses within the budget and gives a reason. Does not decide how a method is written.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ struct Judged {
 };
 
 struct Plan {
-  std::vector<Judged> methods;        // all methods, in the catalog's order
+  std::vector<Judged> methods;        // all methods, in the catalogue's order
   std::vector<const Judged*> chosen;  // in the order to apply them; pointers into `methods`
   /// Methods of the same axis with a higher priority than the chosen one that were not chosen.
   std::vector<const Judged*> skipped_higher(const Judged& chosen) const;

@@ -1,4 +1,4 @@
-// Tools report different metrics, but triggers in the catalog name one canonical set. derive()
+// Tools report different metrics, but triggers in the catalogue name one canonical set. derive()
 // closes the gap with a table: each row computes one metric from others. A row is skipped when an
 // input is unknown, so no metric is ever guessed. The result has the weakest source of its inputs.
 // Rows run once, in order, so a row may use only the results of earlier rows. Computing every

@@ -68,7 +68,7 @@ TEST(ProfileCounters, OfAnEmptyLaunchLeaveSharesUnknown) {
   EXPECT_DOUBLE_EQ(number_of(m, "warp_instructions"), 0);
 }
 
-// The catalog names counters of the virtual GPU. Each must exist.
+// The catalogue names counters of the virtual GPU. Each must exist.
 TEST(ProfileCounters, TheCatalogueSpeaksOfCountersThatExist) {
   record::LaunchCounters counters;
   counters.total.warp_instructions.fill(1);

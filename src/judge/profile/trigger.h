@@ -1,4 +1,4 @@
-// Evaluates a condition of the catalog for measured values: a strength from 0 to 1, or unknown.
+// Evaluates a condition of the catalogue for measured values: a strength from 0 to 1, or unknown.
 #pragma once
 
 #include <optional>

@@ -30,7 +30,7 @@ std::string worst_text(const record::Worst& worst) {
   for (const int64_t i : worst.index) index.push_back(std::to_string(i));
   const std::string where =
       index.empty() ? worst.output : fmt::format("{}[{}]", worst.output, join(index, ", "));
-  std::string text = fmt::format("{}: got {:.9g}, want {:.9g}", where, worst.got, worst.want);
+  std::string text = fmt::format("{}: got {:.9g}, expected {:.9g}", where, worst.got, worst.want);
   if (!worst.why.empty()) return text + ": " + worst.why;
   return text + fmt::format(", allowed ±{} (z {}, {} ulps)", short_number(worst.bound),
                             short_number(worst.z), short_number(worst.ulps));

@@ -12,7 +12,7 @@ std::string text_of(const record::Verdict& verdict) { return verdict_text(verdic
 
 TEST(VerdictText, SaysWhatAndHowToSeeItAgain) {
   record::Wrong wrong;
-  wrong.reason = "y[1, 2]: got 1.5, want 1";
+  wrong.reason = "y[1, 2]: got 1.5, expected 1";
   wrong.repro = "kernelwright verify k.cu --reference k.py --seed 1";
   wrong.summary.worst = record::Worst{"y", {1, 2}, 1.5, 1, 0.001, 500, 4.2e6, ""};
   wrong.summary.cell = record::Cell{"B=2 D=3", "spikes", 1, false};
@@ -20,8 +20,8 @@ TEST(VerdictText, SaysWhatAndHowToSeeItAgain) {
   wrong.summary.elements = 6;
   EXPECT_EQ(text_of(wrong),
             "WRONG at stage numerics\n"
-            "  reason          y[1, 2]: got 1.5, want 1\n"
-            "  worst element   y[1, 2]: got 1.5, want 1, allowed ±0.001 (z 500, 4.2e+06 ulps)\n"
+            "  reason          y[1, 2]: got 1.5, expected 1\n"
+            "  worst element   y[1, 2]: got 1.5, expected 1, allowed ±0.001 (z 500, 4.2e+06 ulps)\n"
             "  in              B=2 D=3, spikes\n"
             "  error           max z 500, rms z 0; max abs 0, max rel 0, max 0 ulps; 6 elements\n"
             "  again           kernelwright verify k.cu --reference k.py --seed 1\n");

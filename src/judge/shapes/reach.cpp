@@ -1,11 +1,11 @@
-// The problem: a launch group that no listed shape selects is not judged, and a cheat can hide
-// there. Either some shape selects the group, and then it must run, or it is shown that no shape
-// does. The search takes extents that the guards themselves suggest (both sides of every
-// comparison, every constant with its neighbours) and tries combinations, the smallest first. The
-// proof evaluates guards over intervals: tunables and the device are numbers, dims are ranges. A
-// group behind another one with a subset of its conditions is never selected either. A solver for
-// integer constraints was the alternative; guards are short, and a guard that defeats both search
-// and proof makes the verdict incomplete.
+// The problem: a launch group that no listed shape selects is not judged, and a wrong kernel
+// in that group is not detected. Either some shape selects the group, and then it must run, or it
+// is shown that no shape does. The search takes extents that the guards themselves suggest (both
+// sides of every comparison, every constant with its neighbours) and tries combinations, the
+// smallest first. The proof evaluates guards over intervals: tunables and the device are numbers,
+// dims are ranges. A group behind another one with a subset of its conditions is never selected
+// either. A solver for integer constraints was the alternative; guards are short, and a guard that
+// defeats both search and proof makes the verdict incomplete.
 #include "shapes/reach.h"
 
 #include <fmt/core.h>

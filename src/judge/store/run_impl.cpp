@@ -53,7 +53,7 @@ Result<Manifest> read_manifest(const Layout& at) {
     return input_error("{} is damaged: run.json is not what was written", at.folder);
   }
   if (const int64_t version = (*json)["version"].as_int(); version != kFolderVersion) {
-    return input_error("{} is a run folder of version {}; this program knows version {}", at.folder,
+    return input_error("{} is a run folder of version {}; this program reads version {}", at.folder,
                        version, kFolderVersion);
   }
   auto manifest = read_record<Manifest>(*json);

@@ -382,7 +382,7 @@ Result<BenchReport> BenchSession::run(const std::string& module_text) {
   if (tools_.verify.gpu == nullptr) {
     const kernel::Module module =
         KW_TRY(binding::parse_module(module_text, report_.candidate.name));
-    report_.candidate.problem = "there is no GPU here";
+    report_.candidate.problem = "no GPU was used";
     KW_TRY(estimate_without_gpu(module));
     return std::move(report_);
   }

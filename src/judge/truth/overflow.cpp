@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kMostPoints = 4;     // with more, single nodes and all but one are tried
 constexpr double kMostWork = 0x1p25;  // elements of all nodes, times the number of runs
 constexpr size_t kLeastCases = 3, kLeastOrders = 10;
-// Of the bound: zeros further away everywhere would have too large an rms of z.
+// Of the bound: if all outputs were such zeros, the rms of z would exceed its limit.
 constexpr double kClose = 0.25;
 
 /// One limit of one node.

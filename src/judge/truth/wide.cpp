@@ -15,7 +15,7 @@ constexpr double kLn2 = 0.693147180559945309417232121458176568;
 
 }  // namespace
 
-void Wide::settle() {
+void Wide::finalize() {
   if (mantissa_ == 0 || !std::isfinite(mantissa_)) {
     exponent_ = 0;
     return;

@@ -8,8 +8,8 @@ namespace kw::truth {
 class Wide {
  public:
   Wide() = default;
-  Wide(double value) : mantissa_(value) { settle(); }  // NOLINT: a number like any other
-  Wide(double mantissa, double exponent) : mantissa_(mantissa), exponent_(exponent) { settle(); }
+  Wide(double value) : mantissa_(value) { finalize(); }  // NOLINT: a number like any other
+  Wide(double mantissa, double exponent) : mantissa_(mantissa), exponent_(exponent) { finalize(); }
 
   double mantissa() const { return mantissa_; }
   double exponent() const { return exponent_; }
@@ -37,7 +37,7 @@ class Wide {
   }
 
  private:
-  void settle();
+  void finalize();
 
   double mantissa_ = 0, exponent_ = 0;
 };

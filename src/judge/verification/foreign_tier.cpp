@@ -1,5 +1,5 @@
 // The host code of a CUDA or Python file cannot be trusted: it could compute the result itself. So
-// it runs only in a captive process without a GPU, with a recording CUDA runtime, at every shape
+// it runs only in a confined process without a GPU, with a recording CUDA runtime, at every shape
 // the judge may use. The recorded launches become a module with the file's own kernels. Every shape
 // is recorded in two processes with different device addresses: a value that changes with them is a
 // pointer. Running the file on the GPU was the alternative; then its host code could cheat the

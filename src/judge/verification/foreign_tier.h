@@ -1,5 +1,5 @@
 // Handles candidates with host code. A CUDA file that cannot be imported is compiled as it is. Its
-// launcher runs in a captive process without a GPU, and its launches become a recorded module
+// launcher runs in a confined process without a GPU, and its launches become a recorded module
 // (host_recording/). That module is judged and timed like any other, by a process that never ran
 // the host code.
 #pragma once

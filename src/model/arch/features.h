@@ -40,7 +40,7 @@ enum class Feature : uint8_t {
 };
 inline constexpr int kFeatures = static_cast<int>(Feature::ClusterLaunchControl) + 1;
 
-/// "wgmma", "cp_async": the spelling of the catalog.
+/// "wgmma", "cp_async": the spelling of the catalogue.
 const char* feature_name(Feature feature);
 std::optional<Feature> feature_from_name(std::string_view name);
 /// All names, for suggestions.

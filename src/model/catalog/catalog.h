@@ -29,7 +29,7 @@ const char* effect_name(Effect effect);
 enum class Expressible : uint8_t {
   Module,   // in a kernel module
   Foreign,  // only in host code: a tensor map, a window, a graph
-  No,       // not in a kernel: the engine applies it, or it is not supported
+  No,       // not in a kernel: kernelwright applies it, or it is not supported
 };
 inline constexpr const char* kExpressibleNames[] = {"module", "foreign", "no"};
 const char* expressible_name(Expressible expressible);

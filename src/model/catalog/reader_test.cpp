@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"one_sided_conflict",
             method("effect", "conflicts = [\"compute.two\"]\neffect") +
                 replace_all(method("compute.one", "compute.two"), "priority = 1", "priority = 2"),
-            "which does not say so"},
+            "which does not list the conflict"},
         Bad{"circle",
             method("effect", "needs = [\"compute.two\"]\neffect") +
                 replace_all(replace_all(method("compute.one", "compute.two"), "priority = 1",

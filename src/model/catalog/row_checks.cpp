@@ -167,8 +167,8 @@ class Checker {
     for (const std::string& other : method.conflicts) {
       const auto at = std::ranges::find(tables_.methods, other, &Method::id);
       if (at != tables_.methods.end() && !contains(at->conflicts, method.id))
-        problem(place,
-                fmt::format("{} conflicts with {}, which does not say so", method.id, other));
+        problem(place, fmt::format("{} conflicts with {}, which does not list the conflict",
+                                   method.id, other));
       if (contains(method.needs, other))
         problem(place, fmt::format("{} both needs {} and conflicts with it", method.id, other));
     }

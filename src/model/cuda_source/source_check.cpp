@@ -73,7 +73,7 @@ class Checker {
     if (directive.name == "pragma") return check_pragma(directive);
     if (directive.name.empty()) {
       if (directive.count > 1) {
-        report(hash, "a line marker is not allowed", "the engine keeps the line table itself");
+        report(hash, "a line marker is not allowed", "kernelwright writes the line table");
       }
       return;
     }
@@ -134,7 +134,7 @@ class Checker {
   void check_pragma_name(const SourceToken& place, const std::string& name) {
     if (pragma_allowed(name)) return;
     report(place, "pragma '" + name + "' is not allowed",
-           name == "nv_hdrstop" ? "the engine puts it behind the last include itself"
+           name == "nv_hdrstop" ? "kernelwright puts it behind the last include"
                                 : "allowed: " + join(allowed_pragmas(), ", "));
   }
 
@@ -193,7 +193,8 @@ class Checker {
     if (token.text == "__host__") check_host(at);
     if (token.text == "main" && next_is(at, "(") && previous(at) != nullptr &&
         previous(at)->text == "int") {
-      report(token, "a module has no main()", "it holds device code only; the engine is the host");
+      report(token, "a module has no main()",
+             "it holds device code only; kernelwright is the host");
     }
     if (token.text == "asm" || token.text == "__asm__" || token.text == "__asm") check_assembly(at);
   }

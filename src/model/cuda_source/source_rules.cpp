@@ -90,15 +90,15 @@ constexpr std::array kDirectives = {
     Refusal{"include_next", kOnlyInclude},
     Refusal{"import", kOnlyInclude},
     Refusal{"embed", kOnlyInclude},
-    Refusal{"line", "the engine keeps the line table itself"},
+    Refusal{"line", "kernelwright writes the line table"},
     Refusal{"ident", "it leaves a mark in the image"},
     Refusal{"sccs", "it leaves a mark in the image"},
 };
 
-constexpr std::string_view kProbe = "a module may not look at the file system";
+constexpr std::string_view kProbe = "a module must not access the file system";
 constexpr std::string_view kDate = "the same module must always compile to the same code";
-constexpr std::string_view kEngine =
-    "there is no host code: the engine allocates, copies, launches and synchronises";
+constexpr std::string_view kNoHostCode =
+    "there is no host code: kernelwright allocates, copies, launches and synchronises";
 constexpr std::array kIdentifiers = {
     Refusal{"__has_include", kProbe},
     Refusal{"__has_include_next", kProbe},
@@ -159,7 +159,7 @@ std::string_view refused_directive(std::string_view name) { return lookup(kDirec
 std::string_view refused_identifier(std::string_view name) {
   if (const std::string_view why = lookup(kIdentifiers, name); !why.empty()) return why;
   for (const std::string_view prefix : kHostPrefixes) {
-    if (name.starts_with(prefix)) return kEngine;
+    if (name.starts_with(prefix)) return kNoHostCode;
   }
   return {};
 }

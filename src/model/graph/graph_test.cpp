@@ -193,7 +193,7 @@ const Break kBreaks[] = {
        g.nodes[2] = {Op::TopKValues, {0}, DType::Fp32, {4, 7}, {}, "", 0, 0};
        g.nodes[2].attrs.dims = {1};
      },
-     "asks for more than there are"},
+     "k must not exceed the extent of the dim"},
     {"philox_seed",
      [](Graph& g) {
        g.nodes[2] = {Op::Philox, {0, 1}, DType::Fp32, {4, 6}, {}, "", 0, 0};

@@ -160,7 +160,7 @@ Result<Signature> reduction(const Scope& s) {
   Shape shape = s.in(0).shape;
   for (int dim : s.node.attrs.dims) {
     if (between(op, Op::Max, Op::ArgMin) && shape[static_cast<size_t>(dim)] == Dim(0)) {
-      return s.refuse("nothing to choose from in an empty dim");
+      return s.refuse("cannot select from an empty dim");
     }
     shape[static_cast<size_t>(dim)] = 1;
   }
@@ -187,7 +187,7 @@ Result<Signature> selection(const Scope& s) {
     KW_TRY(check_count(s, s.node.shape.size(), shape.size(), "extents"));
     const auto dim = static_cast<size_t>(s.node.attrs.dims[0]);
     if (s.node.shape[dim].value() > shape[dim].value()) {
-      return s.refuse("asks for more than there are");
+      return s.refuse("k must not exceed the extent of the dim");
     }
     shape[dim] = s.node.shape[dim];
   }

@@ -83,8 +83,7 @@ class ModuleChecker {
       any_gradient = any_gradient || kind == InputKind::GradOutput;
       if (kind < last) {
         report(decl.line, decl.column, decl.name.size(),
-               fmt::format("'{}' comes too late: {} come before {}", decl.name,
-                           kKinds[static_cast<int>(kind)], kKinds[static_cast<int>(last)]),
+               fmt::format("'{}' must come before {}", decl.name, kKinds[static_cast<int>(last)]),
                "the order of a backward task is inputs, params, saved, grad_outputs");
       }
       last = std::max(last, kind);

@@ -86,7 +86,7 @@ unsigned NameChecker::let_kinds(const LetDecl& let, std::set<std::string>& open)
     if (node.op != ExprOp::Name) continue;
     if (open.count(node.name) != 0) {
       report(let.value, node, fmt::format("'{}' needs its own value", node.name),
-             "a 'let' may use other lets, but not in a circle");
+             "a 'let' may use other lets, but must not form a cycle");
       continue;
     }
     const auto other = lets_.find(node.name);

@@ -101,8 +101,8 @@ class Evaluator {
     const int64_t index = KW_TRY(node(n.children[0]));
     const auto choices = static_cast<int64_t>(n.children.size()) - 1;
     if (index < 0 || index >= choices) {
-      return domain(fmt::format("pick() has {} value{} and was asked for number {}", choices,
-                                choices == 1 ? "" : "s", index));
+      return domain(fmt::format("index {} is out of range; pick() has {} value{}", index, choices,
+                                choices == 1 ? "" : "s"));
     }
     return node(n.children[static_cast<size_t>(index) + 1]);
   }

@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
         Failure{"BIG * 2",
                 "line 1: 'BIG * 2': the result does not fit 64 bits (BIG = 9223372036854775807)"},
         Failure{"pick(B, 1, 2)",
-                "line 1: 'pick(B, 1, 2)': pick() has 2 values and was asked for number 4 (B = 4)"},
+                "line 1: 'pick(B, 1, 2)': index 4 is out of range; pick() has 2 values (B = 4)"},
         Failure{"UNKNOWN + 1", "line 1: 'UNKNOWN + 1': 'UNKNOWN' has no value"}));
 
 class SyntaxErrors : public testing::TestWithParam<Failure> {};

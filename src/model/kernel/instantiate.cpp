@@ -225,7 +225,7 @@ class Instantiator {
       index.nodes.resize(static_cast<size_t>(node->children[0]) + 1);
       const int64_t chosen = KW_TRY(evaluate(index, scope_));
       if (chosen < 0 || chosen + 1 >= static_cast<int64_t>(node->children.size())) {
-        return input_error("has {} values and was asked for number {}", node->children.size() - 1,
+        return input_error("has {} values; index {} is out of range", node->children.size() - 1,
                            chosen);
       }
       node = &arg.nodes[static_cast<size_t>(node->children[static_cast<size_t>(chosen) + 1])];

@@ -26,7 +26,7 @@ namespace kw::ptx {
 
 const char* const kForbiddenReadHint =
     "a result must not depend on time, on the SM or on the launch; a clock may only time the "
-    "back-off of a loop that polls memory, and the engine does the timing";
+    "back-off of a loop that polls memory, and kernelwright does the timing";
 
 namespace {
 

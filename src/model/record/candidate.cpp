@@ -46,8 +46,7 @@ Result<Candidate> candidate_from_json(const Json& lineage, std::string text) {
   candidate.text = std::move(text);
   const std::string id = candidate_id(candidate.text, candidate.tunes);
   if (id != candidate.id) {
-    return input_error("it says it is candidate '{}', but its text and tunables are {}",
-                       candidate.id, id);
+    return input_error("stored id '{}' differs from the computed id {}", candidate.id, id);
   }
   return candidate;
 }

@@ -17,7 +17,7 @@ TEST(Verdict, JsonOfEachKindHasItsFields) {
   EXPECT_EQ(json["cell"]["seed"].as_int(), 3);
 
   Wrong wrong;
-  wrong.reason = "y[3]: got 1, want 2";
+  wrong.reason = "y[3]: got 1, expected 2";
   wrong.summary.worst = Worst{"y", {3}, 1, 2, 0.1, 10, 5, ""};
   json = to_json(Verdict(wrong));
   EXPECT_EQ(json["verdict"].as_string(), "wrong");

@@ -60,7 +60,7 @@ Result<Value> to_int(graph::Builder& graph, const Value& value) {
   if (const auto dim = as_dim(value)) return Value(*dim);
   if (const auto dim = whole_part(value, false)) return Value(*dim);
   if (const auto* number = value.get<Float>()) {
-    settle(graph, value);
+    finalize(graph, value);
     if (!(std::abs(*number) < 9.2e18))
       return input_error("cannot convert float {} to an integer", number->shown());
     return Value(Dim(static_cast<int64_t>(*number)));

@@ -251,7 +251,7 @@ Result<Dim> Call::dim_value(std::string_view name) {
 
 Result<double> Call::number(std::string_view name) {
   const Value& value = (*this)[name];
-  settle(*graph_, value);
+  finalize(*graph_, value);
   if (const auto* number = value.get<Float>()) return static_cast<double>(*number);
   if (const auto dim = dim_of(value)) return static_cast<double>(dim->value());
   if (value.get<Tensor>()) return depends_on_data(*this, name, "a number");

@@ -152,19 +152,19 @@ Result<Value> call_math(graph::Builder& graph, const std::string& name,
   const auto* whole = result.get<Dim>();
   const bool decides = result.get<bool>() || (whole && whole->is_constant());
   if (decides) {
-    for (const Value& one : arguments) settle(graph, one);
+    for (const Value& one : arguments) finalize(graph, one);
   }
   if (const auto* number = result.get<Float>(); number && !number->origin()) {
     const std::string known = name == "fabs" ? "abs" : name;
     if (const auto kept = symbolic_call(known, arguments, number->shown())) return *kept;
-    for (const Value& one : arguments) settle(graph, one);
+    for (const Value& one : arguments) finalize(graph, one);
   }
   return result;
 }
 
 Result<Value> round_number(graph::Builder& graph, const Value& value, const Value& digits) {
   if (const auto dim = as_dim(value)) return Value(*dim);
-  settle(graph, value);
+  finalize(graph, value);
   const auto* number = value.get<Float>();
   if (!number) return input_error("round() needs a number, not {}", type_name(value));
   if (const auto places = as_dim(digits)) {

@@ -321,7 +321,7 @@ bool is_sequence(const Value& value) { return value.get<std::string>() || items_
 
 }  // namespace
 
-void settle(Builder& graph, const Value& value) {
+void finalize(Builder& graph, const Value& value) {
   const auto* number = value.get<Float>();
   if (!number || !number->origin()) return;
   number->fix();
@@ -507,8 +507,8 @@ Result<bool> compare(Builder& graph, std::string_view op, const Value& a, const 
     const bool in = KW_TRY(contains(a, b));
     return in == (op == "In");
   }
-  settle(graph, a);
-  settle(graph, b);
+  finalize(graph, a);
+  finalize(graph, b);
   const auto left = as_dim(a), right = as_dim(b);
   if (left && right) return compare_dims(graph, op, *left, *right);
   if (op == "Eq" || op == "NotEq") {
@@ -529,7 +529,7 @@ Result<bool> compare(Builder& graph, std::string_view op, const Value& a, const 
 Result<bool> truth(Builder& graph, const Value& value) {
   if (value.is_none()) return false;
   if (const auto* integer = value.get<Dim>()) return compare_dims(graph, "NotEq", *integer, Dim(0));
-  settle(graph, value);
+  finalize(graph, value);
   if (const auto number = as_number(value)) return *number != 0;
   if (const auto* text = value.get<std::string>()) return !text->empty();
   if (const std::vector<Value>* items = items_of(value)) return !items->empty();

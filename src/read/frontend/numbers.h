@@ -44,7 +44,7 @@ bool same(const Value& a, const Value& b, int depth = 0);
 
 /// For a float whose value decides something: extents behind it are guarded, runtime scalars become
 /// constants of the task.
-void settle(graph::Builder& graph, const Value& value);
+void finalize(graph::Builder& graph, const Value& value);
 /// The int's value. If it is symbolic, the trace then assumes this value.
 int64_t concrete(graph::Builder& graph, const graph::Dim& dim);
 /// a <= b for extents. Adds a guard unless both are constant or the same expression.

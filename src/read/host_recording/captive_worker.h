@@ -1,4 +1,4 @@
-// The captive worker process: it loads a foreign library against the recording runtime and calls
+// The confined worker process: it loads a foreign library against the recording runtime and calls
 // its launcher. It has no GPU; it cannot write files, start processes or use a network. Its output
 // is a recording.
 #pragma once

@@ -76,7 +76,7 @@ class Reader {
 
   Result<std::vector<CaseRecord>> run() {
     if (lines_.empty() || lines_[0] != "kernelwright recording 1")
-      return input_error("what the captive process wrote is not a recording");
+      return input_error("the confined process did not write a recording");
     for (size_t i = 1; i < lines_.size(); ++i) {
       if (lines_[i].empty()) continue;
       words_ = split_words(lines_[i]);

@@ -33,7 +33,8 @@ namespace {
 
 constexpr size_t kMostExtensions = 16, kMostRounds = 4, kMostBeside = 256;
 constexpr uint64_t kFarCalls = 640;
-constexpr const char* kOtherExtensions = "it asks for other extensions in every process";
+constexpr const char* kOtherExtensions =
+    "the candidate requests different extensions in each process";
 constexpr uint64_t kMostHeaderBytes = 1 << 20;
 constexpr double kImportSeconds = 60;
 const std::vector<std::string> kFiles = {"common",        "device",      "extension", "ptx",
@@ -333,7 +334,8 @@ ForeignBuildRequest StandIn::build_request(const Json& want) {
   ExtensionFlags chosen = choose_flags(flags);
   made.flags = std::move(chosen.taken);
   for (const std::string& flag : chosen.left_out)
-    note(fmt::format("the flag {} of its extension is left out", printable(flag)));
+    note(
+        fmt::format("kernelwright ignores the compiler flag {} of its extension", printable(flag)));
   const std::filesystem::path folder =
       std::filesystem::absolute(request_.python.path).parent_path();
   for (const std::string& file : beside(request_.python.path)) {

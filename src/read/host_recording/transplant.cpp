@@ -108,7 +108,7 @@ class Transplanter {
     if (call.streams > 1)
       note("it used several streams; its launches run in the order it made them");
     if (call.downloads > 0)
-      note("it reads device memory back on the host, which changed nothing it launched");
+      note("it reads device memory back on the host; this did not change its launches");
   }
 
   std::string step_lines(const RecordedStep& step) {

@@ -201,7 +201,7 @@ Result<std::string> read_kernel_text(const std::string& path, const ImportOption
       told += " --input " + shell_quote(report.task_words[i + 1]);
   }
   if (!told.empty())
-    notes->push_back("the reference does not say its dtypes; reading it needs" + told);
+    notes->push_back("the reference does not declare its dtypes; reading it needs" + told);
   return report.result.module;
 }
 

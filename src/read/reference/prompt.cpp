@@ -320,7 +320,7 @@ std::vector<std::string> check_prompt(PromptReading& reading, const task::Task& 
       const std::set<int64_t> axes = axes_of(task);
       const bool agrees = axes.count(parse_int(phrase.value).value_or(0)) > 0;
       note_effect(phrase, agrees,
-                  axes.empty() ? "the reference reduces nothing"
+                  axes.empty() ? "the reference has no reduction"
                                : "the reference reduces over another axis");
     } else if (phrase.kind == PhraseKind::Weight) {
       const bool has = task.inputs.size() > 1;

@@ -123,8 +123,8 @@ class ShapesReader {
     for (size_t i = 0; i < shapes_.size(); ++i) {
       if (shapes_[i].empty()) return at(numbers_[i], "a shape without extents");
       if (shapes_[i].size() != shapes_.front().size())
-        return at(numbers_[i], fmt::format("a shape of rank {} beside one of rank {}",
-                                           shapes_[i].size(), shapes_.front().size()));
+        return at(numbers_[i], fmt::format("all shapes must have one rank; found {} and {}",
+                                           shapes_.front().size(), shapes_[i].size()));
     }
     if (shapes_.empty()) return at(1, "no shapes");
     return std::move(shapes_);

@@ -65,7 +65,7 @@ Status Reader::check_legal(const toml::table& table, const TomlInput& input) con
                      (legal.float_low && legal.float_high && *legal.float_low > *legal.float_high);
   if (empty) return at(table, "no value is legal: the lower bound is above the upper one");
   if (legal.positive && legal.float_high && *legal.float_high <= 0)
-    return wrong(*table.get("max"), "max", "above 0 beside positive = true");
+    return wrong(*table.get("max"), "max", "above 0 when positive = true is set");
   return check_type(table, input.tensor.dtype, legal);
 }
 
@@ -263,7 +263,7 @@ Result<TaskToml> Reader::read(const toml::table& root) {
   KW_TRY(read_names(root, "outputs", out.outputs));
   KW_TRY(read_names(root, "gradients", out.gradients));
   if (!out.gradients.empty() && !out.backward)
-    return wrong(*root.get("gradients"), "gradients", "beside backward = true");
+    return wrong(*root.get("gradients"), "gradients", "absent unless backward = true is set");
   const toml::table* inputs = KW_TRY(table_at(root, "inputs"));
   if (inputs) KW_TRY(read_inputs(*inputs, out));
   const toml::table* scalars = KW_TRY(table_at(root, "scalars"));

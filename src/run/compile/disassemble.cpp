@@ -69,7 +69,7 @@ Result<std::string> disassemble(std::string_view cubin, const Disassembler& tool
                                 double timeout_seconds) {
   if (!tools.found()) {
     return environment_error(
-        "neither nvdisasm nor cuobjdump is here to show machine code: pip install "
+        "machine code needs nvdisasm or cuobjdump; neither was found: pip install "
         "nvidia-cuda-nvdisasm (or triton, which brings one), or install a CUDA toolkit and set "
         "$CUDA_HOME");
   }

@@ -4,7 +4,7 @@
 // keeps one warm worker. A worker is replaced after recycle_after compiles.
 // A call of NVRTC in our process would save the messages, but one bad source would end the run.
 // NVRTC removes precompiled headers only on a clean exit. So they are in a folder named by our
-// process, and the next engine deletes what a killed one left.
+// process, and the next one deletes what a killed one left.
 #include "compile/nvrtc_compiler.h"
 
 #include <fmt/core.h>

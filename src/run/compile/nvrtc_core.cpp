@@ -230,7 +230,7 @@ Error NvrtcCore::option_error(const ports::CompileRequest& request, const std::s
   const char* age = wanted > *highest  ? "too old for"
                     : wanted < *lowest ? "too new for"
                                        : "unable to compile for";
-  return environment_error("{} is {} {}: it knows sm_{} to sm_{}", options_.shown_as, age,
+  return environment_error("{} is {} {}: it supports sm_{} to sm_{}", options_.shown_as, age,
                            request.target, *lowest, *highest);
 }
 

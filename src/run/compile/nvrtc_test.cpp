@@ -138,7 +138,7 @@ TEST_F(Nvrtc, UnknownTargetIsTheMachinesFault) {
     const auto outcome = nvrtc.compile(asked);
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().blame, Blame::Environment);
-    EXPECT_NE(outcome.error().message.find(std::string("for ") + target + ": it knows sm_"),
+    EXPECT_NE(outcome.error().message.find(std::string("for ") + target + ": it supports sm_"),
               std::string::npos)
         << outcome.error().message;
   }

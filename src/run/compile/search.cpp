@@ -213,7 +213,7 @@ bool Finder::try_nvrtc_file(const std::string& library) {
     return false;
   }
   if (builtins.empty()) {
-    looked("NVRTC", library, "its libnvrtc-builtins.so is missing beside it");
+    looked("NVRTC", library, "libnvrtc-builtins.so is missing from its folder");
     return false;
   }
   looked("NVRTC", library, "found, version " + version);

@@ -51,8 +51,8 @@ Context::~Context() {
 
 Status Context::open(int ordinal) {
   if (ordinal < 0 || ordinal >= driver_.device_count()) {
-    return environment_error("there is no GPU {}: the driver {} sees {} (0 to {})", ordinal,
-                             driver_.path(), driver_.device_count(), driver_.device_count() - 1);
+    return environment_error("GPU {} does not exist; driver {} reports {} GPUs", ordinal,
+                             driver_.path(), driver_.device_count());
   }
   auto ok = [&](CuResult code, const char* call) -> Status {
     if (code == kSuccess) return Done{};

@@ -1,6 +1,6 @@
 // One GPU in this process: its primary context, one stream, its description. A fault cannot be
-// undone within a process, so the engine makes none: its workers do, and our shared libraries in
-// their host process.
+// undone within a process, so the main process makes none: its workers do, and our shared libraries
+// in their host process.
 #pragma once
 
 #include <chrono>

@@ -66,7 +66,7 @@ Status Driver::initialise() {
     return environment_error("{} does not report its version: {}", path(), error_text(code));
   CuResult code = api_.device_count(&devices_);
   if (code != kSuccess || devices_ < 1) {
-    return environment_error("the CUDA driver {} ({}) sees no GPU: {}", path(), version_text(),
+    return environment_error("the CUDA driver {} ({}) found no GPU: {}", path(), version_text(),
                              error_text(code == kSuccess ? kNoDevice : code));
   }
   return Done{};

@@ -1,9 +1,9 @@
-// The worker process: owns one CUDA context and serves the engine's requests one after another. A
+// The worker process: owns one CUDA context and serves kernelwright's requests one after another. A
 // candidate can destroy the context or hang the device, and then CUDA calls fail or never return.
 // So the worker does not repair anything: it reports context_lost and leaves with _exit, without
-// destructors, which could wait forever. A second thread ends the process when the engine has
+// destructors, which could wait forever. A second thread ends the process when kernelwright has
 // ended, even if the main thread waits for a kernel.
-// A library in the engine's process would save the messages, but a fault would end the whole run.
+// A library in kernelwright's process would save the messages, but a fault would end the whole run.
 #include "gpu/gpu_worker.h"
 
 #include <fmt/core.h>
@@ -82,8 +82,8 @@ class Worker {
   Status hello(const Request& request, Reply& reply) {
     if (request.protocol != kProtocol) {
       return environment_error(
-          "the GPU worker uses protocol {}, the engine {}: they are of different builds", kProtocol,
-          request.protocol);
+          "the GPU worker uses protocol {}, kernelwright {}: they are of different builds",
+          kProtocol, request.protocol);
     }
     auto driver = cuda::Driver::open();
     if (!driver) {
@@ -127,7 +127,7 @@ class Worker {
     return Done{};
   }
 
-  /// A fault that no candidate caused; for the engine it is an environment Error.
+  /// A fault that no candidate caused; for kernelwright it is an environment Error.
   static Error gpu_error(const cuda::Fault& fault) { return environment_error(fault.message); }
 
   /// Drops and uploads inputs as the request says, then finds every input. Empty when some are
@@ -283,7 +283,7 @@ class Worker {
   std::optional<cuda::PinnedRange> pinned_;
 };
 
-/// Ends the process when the engine has ended, even while the main thread waits for a kernel that
+/// Ends the process when kernelwright has ended, even while the main thread waits for a kernel that
 /// never ends.
 void leave_with_parent() {
   std::thread([] {
@@ -325,7 +325,7 @@ int gpu_worker_main() {
     if (reply.context_lost) ::_exit(0);
     fds.clear();
   }
-  // The same if the engine left while a kernel still runs.
+  // The same if kernelwright ended while a kernel still runs.
   ::_exit(0);
 }
 

@@ -1,4 +1,4 @@
-// The engine and its GPU worker exchange nested structures, and the worker may be corrupted by a
+// Kernelwright and its GPU worker exchange nested structures, and the worker may be corrupted by a
 // candidate. So one list of members per type serves both directions (core/bytes.h), and the reader
 // rejects bad lengths and enum values. A generated format such as protobuf would add a dependency
 // and a build step.

@@ -1,5 +1,5 @@
-// The messages between the engine and its GPU worker: one request frame, one reply frame. Bulk data
-// is in an arena of shared memory; messages name ranges of it.
+// The messages between kernelwright and its GPU worker: one request frame, one reply frame. Bulk
+// data is in an arena of shared memory; messages name ranges of it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What the engine asks of the worker: programs, their pools of inputs and the keys of these. Made
-// before it is known which inputs the worker keeps already.
+// What the main process asks of the worker: programs, their pools of inputs and the keys of these.
+// Made before it is known which inputs the worker keeps already.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// The engine's connection to one worker process: starts it, asks it, notices when it dies. It knows
-// which images that worker holds. GpuDevice decides when to replace a worker.
+// The main process's connection to one worker process: starts it, asks it, notices when it dies. It
+// knows which images that worker holds. GpuDevice decides when to replace a worker.
 #pragma once
 
 #include <deque>

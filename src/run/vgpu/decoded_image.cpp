@@ -85,8 +85,7 @@ Error unreadable(std::string_view text, const Error& error) {
     message += "\n  " + problem_text(source.place(static_cast<int>(*line),
                                                   std::string(problem.substr(colon + 2))));
   }
-  return input_error(message +
-                     "\n  hint: inline assembly gets here as it is written; look for it there");
+  return input_error(message + "\n  hint: check the module's inline assembly");
 }
 
 // Fills in addresses inside an initialiser. Addresses of shared variables depend on the kernel and

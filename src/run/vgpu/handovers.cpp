@@ -55,13 +55,13 @@ void Handovers::read(Machine& m, const LaneAccess& a, uint32_t region, uint64_t 
   const auto found = cells_.find(key);
   if (found == cells_.end()) return;
   const Cell& cell = found->second;
-  std::vector<Seen>& seen = seen_[m.block->linear];
+  std::vector<FlagRead>& seen = seen_[m.block->linear];
   if (a.kind == AccessKind::Read && cell.block != m.block->linear && !ordered) {
-    for (const Seen& flag : seen) {
+    for (const FlagRead& flag : seen) {
       if (flag.key != key) check(m, a, region, offset, cell, flag);
     }
   }
-  const auto same = std::ranges::find_if(seen, [&](const Seen& s) { return s.key == key; });
+  const auto same = std::ranges::find_if(seen, [&](const FlagRead& s) { return s.key == key; });
   if (same != seen.end())
     same->at = cell.at;
   else if (seen.size() < kMaxSeen)
@@ -69,7 +69,7 @@ void Handovers::read(Machine& m, const LaneAccess& a, uint32_t region, uint64_t 
 }
 
 void Handovers::check(Machine& m, const LaneAccess& a, uint32_t region, uint64_t offset,
-                      const Cell& cell, const Seen& flag) {
+                      const Cell& cell, const FlagRead& flag) {
   const Write& data = cell.writers.at(cell.block);
   const auto flags = cells_.find(flag.key);
   if (data.atomic || flags == cells_.end()) return;

@@ -34,16 +34,16 @@ class Handovers {
     uint64_t at = 0;
     std::unordered_map<uint64_t, Write> writers;  // block -> its last write
   };
-  struct Seen {
+  struct FlagRead {
     uint64_t key = 0;
     uint64_t at = 0;  // number of the cell's last write at that time
   };
 
   void check(Machine& m, const LaneAccess& access, uint32_t region, uint64_t offset,
-             const Cell& cell, const Seen& flag);
+             const Cell& cell, const FlagRead& flag);
 
   std::unordered_map<uint64_t, Cell> cells_;
-  std::unordered_map<uint64_t, std::vector<Seen>> seen_;  // by block
+  std::unordered_map<uint64_t, std::vector<FlagRead>> seen_;  // by block
   std::unordered_map<uint64_t, uint64_t> fences_;         // block -> writes before its last fence
   uint64_t writes_ = 0;
   size_t entries_ = 0;

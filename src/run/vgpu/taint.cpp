@@ -207,13 +207,13 @@ void report_inactive_lane(Machine& m, const Warp& w, uint32_t pc, int lane,
   report(m, FindingKind::InactiveLaneRead, Certainty::Certain,
          {m.block->linear, read.thread, w.origin.pc}, {}, actor(m, w, lane, pc), [&] {
            const Warp& reader = m.block->warps[read.thread / kLanes];
-           return fmt::format("lane {} reads lane {} in a shuffle, but lane {} {}; line {} {}",
-                              read.thread % kLanes, read.from, read.from,
-                              (reader.present >> read.from & 1) == 0
-                                  ? "does not exist in this block"
-                              : (reader.live >> read.from & 1) == 0 ? "has exited"
-                                                                    : "does not take part",
-                              place_of(*m.launch.code, pc).line, what);
+           return fmt::format(
+               "lane {} reads lane {} in a shuffle, but lane {} {}; line {} {}",
+               read.thread % kLanes, read.from, read.from,
+               (reader.present >> read.from & 1) == 0 ? "does not exist in this block"
+               : (reader.live >> read.from & 1) == 0  ? "has exited"
+                                                      : "does not execute the shuffle",
+               place_of(*m.launch.code, pc).line, what);
          });
 }
 

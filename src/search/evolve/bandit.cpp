@@ -3,7 +3,7 @@
 // are logarithms of speedups; a right candidate without a gain still counts a little. An unknown
 // price is taken to be the mean price of all arms. Asking all arms in turn would be simpler, but
 // pays as much to bad models as to good ones. After a failure an arm pauses for a doubling number
-// of orders. A lasting failure, or three in a row, removes it. The cost: in a short run most
+// of requests. A lasting failure, or three in a row, removes it. The cost: in a short run most
 // choices are exploration.
 #include "evolve/bandit.h"
 

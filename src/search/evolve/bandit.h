@@ -1,5 +1,5 @@
 // Chooses the next model or operator to ask: upper confidence bounds over gain per dollar. An arm
-// that fails pauses, and after repeated failures it is removed. It counts orders, not seconds, so
+// that fails pauses, and after repeated failures it is removed. It counts requests, not seconds, so
 // that the same history gives the same choice.
 #pragma once
 
@@ -24,7 +24,7 @@ struct ArmRecord {
   int64_t unpriced = 0;    // pulls of unknown cost
   int64_t free = 0;        // failures without cost; not used for the price of an answer
   int64_t failures = 0;    // in a row
-  int64_t wait_until = 0;  // order number
+  int64_t wait_until = 0;  // request number
   std::string gone;        // why it is no longer asked; "": it is asked
 };
 Json to_json(const ArmRecord& arm);
@@ -34,7 +34,7 @@ class Bandit {
   /// Known arms keep their statistics; arms that are not in `names` are no longer asked.
   void set_arms(const std::vector<std::string>& names);
 
-  /// Not set when no arm is left. `now` is the number of the order to be placed.
+  /// Not set when no arm is left. `now` is the number of the request to be sent.
   std::optional<std::string> choose(int64_t now) const;
   void begin(const std::string& arm);
   /// An answer with or without a candidate. reward() adds the gain later.

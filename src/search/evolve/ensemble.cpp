@@ -30,7 +30,7 @@ Result<Arm> parse_arm(const std::string& word) {
   if (const auto number = parse_double(parts.back()); number && parts.size() > 1) {
     const bool meant = has_dot(parts.back()) || (*number >= 0 && *number <= kHottest);
     if (meant && !(*number >= 0 && *number <= kHottest))
-      return input_error("--ensemble: a temperature is 0 to 2, '{}' is not", parts.back());
+      return input_error("--ensemble: temperature '{}' must be from 0 to 2", parts.back());
     if (meant) {
       arm.temperature = *number;
       parts.pop_back();
@@ -47,10 +47,10 @@ Result<std::vector<Arm>> parse_arms(const std::vector<std::string>& words) {
   std::vector<Arm> arms;
   for (const std::string& word : words) {
     const std::string bare(trim(word));
-    if (bare.empty()) return input_error("--ensemble: there is an empty place between commas");
+    if (bare.empty()) return input_error("--ensemble: an arm is empty; check the commas");
     Arm arm = KW_TRY(parse_arm(bare));
     if (std::ranges::any_of(arms, [&](const Arm& one) { return one.name() == arm.name(); }))
-      return input_error("--ensemble: '" + arm.name() + "' is there twice");
+      return input_error("--ensemble: '" + arm.name() + "' is listed twice");
     arms.push_back(std::move(arm));
   }
   if (arms.empty()) return input_error("--ensemble names no model");

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kMostRepairs = 2;    // of one candidate
 constexpr size_t kContext = 3;     // candidates shown besides the parents
-constexpr int64_t kTuneEvery = 4;  // orders, when only models write
+constexpr int64_t kTuneEvery = 4;  // requests, when only models write
 constexpr double kSpread = 1.5;    // an estimate above the best one times this is not measured
 
 /// How often models are asked for each operator once a right kernel exists; the sum is 20.
@@ -80,47 +80,47 @@ bool Evolution::needs_model(int64_t number) const {
   return !start;
 }
 
-void Evolution::order_builtin(ProposalRequest& order, Random& random) const {
+void Evolution::request_builtin(ProposalRequest& request, Random& random) const {
   const Population& archive = state_.archive();
-  const Entry* parent = archive.parent(random, order.island);
-  if (parent == nullptr || order.number < settings_.proposals) {
-    order.op = Operator::Guess;
+  const Entry* parent = archive.parent(random, request.island);
+  if (parent == nullptr || request.number < settings_.proposals) {
+    request.op = Operator::Guess;
     return;
   }
-  order.op = operator_named(*state_.operators().choose(order.number)).value_or(Operator::Tune);
-  order.parents = {parent->candidate.id};
-  if (order.op != Operator::Cross) return;
-  if (const Entry* other = archive.partner(*parent, order.island))
-    order.parents.push_back(other->candidate.id);
+  request.op = operator_named(*state_.operators().choose(request.number)).value_or(Operator::Tune);
+  request.parents = {parent->candidate.id};
+  if (request.op != Operator::Cross) return;
+  if (const Entry* other = archive.partner(*parent, request.island))
+    request.parents.push_back(other->candidate.id);
 }
 
-void Evolution::order_model(ProposalRequest& order, Random& random) const {
+void Evolution::request_from_model(ProposalRequest& request, Random& random) const {
   const Population& archive = state_.archive();
-  order.arm = *state_.models().choose(order.number);
-  const Entry* broken = archive.to_repair(kMostRepairs, order.island);
+  request.arm = *state_.models().choose(request.number);
+  const Entry* broken = archive.to_repair(kMostRepairs, request.island);
   if (translating()) {
     const bool repair = broken != nullptr && random.below(2) == 0;
-    order.op = repair ? Operator::Repair : Operator::Translate;
-    if (repair) order.parents = {broken->candidate.id};
+    request.op = repair ? Operator::Repair : Operator::Translate;
+    if (repair) request.parents = {broken->candidate.id};
     return;
   }
-  order.op = drawn(random);
-  if (order.op == Operator::Repair && broken == nullptr) order.op = Operator::Diff;
+  request.op = drawn(random);
+  if (request.op == Operator::Repair && broken == nullptr) request.op = Operator::Diff;
   const Entry* parent =
-      order.op == Operator::Repair ? broken : archive.parent(random, order.island);
-  order.parents = {parent->candidate.id};
+      request.op == Operator::Repair ? broken : archive.parent(random, request.island);
+  request.parents = {parent->candidate.id};
   const Entry* other =
-      order.op == Operator::Cross ? archive.partner(*parent, order.island) : nullptr;
+      request.op == Operator::Cross ? archive.partner(*parent, request.island) : nullptr;
   if (other != nullptr)
-    order.parents.push_back(other->candidate.id);
-  else if (order.op == Operator::Cross)
-    order.op = Operator::Rewrite;
-  for (const Entry* one : archive.top_and_diverse(kContext, order.island)) {
-    if (!contains(order.parents, one->candidate.id)) order.context.push_back(one->candidate.id);
+    request.parents.push_back(other->candidate.id);
+  else if (request.op == Operator::Cross)
+    request.op = Operator::Rewrite;
+  for (const Entry* one : archive.top_and_diverse(kContext, request.island)) {
+    if (!contains(request.parents, one->candidate.id)) request.context.push_back(one->candidate.id);
   }
 }
 
-// The prompt tells models that their tunables are searched, so every few orders one tries them.
+// The prompt tells models that their tunables are searched, so every few requests one tries them.
 const Entry* Evolution::to_tune(int64_t number, int island) const {
   if (settings_.authors != Authors::Models || number % kTuneEvery != kTuneEvery - 1) return nullptr;
   const Entry* best = state_.archive().best(island);
@@ -128,33 +128,33 @@ const Entry* Evolution::to_tune(int64_t number, int island) const {
 }
 
 ProposalRequest Evolution::next() const {
-  ProposalRequest order;
-  order.number = state_.next_order();
-  order.generation = state_.generation();
-  order.island = static_cast<int>(order.number % settings_.islands);
-  Random random(hash64("order " + std::to_string(order.number), settings_.seed));
-  if (const Entry* tunable = to_tune(order.number, order.island)) {
-    order.op = Operator::Tune;
-    order.parents = {tunable->candidate.id};
-    order.only_this = true;
-    return order;
+  ProposalRequest request;
+  request.number = state_.next_request();
+  request.generation = state_.generation();
+  request.island = static_cast<int>(request.number % settings_.islands);
+  Random random(hash64("order " + std::to_string(request.number), settings_.seed));
+  if (const Entry* tunable = to_tune(request.number, request.island)) {
+    request.op = Operator::Tune;
+    request.parents = {tunable->candidate.id};
+    request.only_this = true;
+    return request;
   }
-  if (needs_model(order.number))
-    order_model(order, random);
+  if (needs_model(request.number))
+    request_from_model(request, random);
   else
-    order_builtin(order, random);
-  return order;
+    request_builtin(request, random);
+  return request;
 }
 
 Status Evolution::place() {
-  const ProposalRequest order = next();
-  KW_TRY(note(State::order_event(order)));
-  return ports_.proposer->begin(order, state_.archive());
+  const ProposalRequest request = next();
+  KW_TRY(note(State::request_event(request)));
+  return ports_.proposer->begin(request, state_.archive());
 }
 
 Status Evolution::look(const std::string& id) {
   const Entry* entry = state_.archive().find(id);
-  KW_CHECK(entry != nullptr, "what came back is in the archive");
+  KW_CHECK(entry != nullptr, "every returned candidate is in the archive");
   const Vote vote = KW_TRY(ports_.verifier->vote(entry->candidate));
   KW_TRY(note(State::seen_event(id, vote)));
   report_progress(vote.seen.refused.empty() ? "screened " + entry->candidate.origin
@@ -163,20 +163,20 @@ Status Evolution::look(const std::string& id) {
 }
 
 Status Evolution::retire() {
-  const ProposalRequest order = state_.in_flight().front();
-  report_progress(fmt::format("order {}: {}{}", order.number + 1, operator_name(order.op),
-                              order.arm.empty() ? "" : " by " + order.arm));
-  Proposal offer = KW_TRY(ports_.proposer->finish(order));
-  if (offer.candidate && state_.archive().contains(offer.candidate->id)) {
-    offer.problem = "it was tried before: " + offer.candidate->id;
-    offer.candidate.reset();
+  const ProposalRequest request = state_.in_flight().front();
+  report_progress(fmt::format("request {}: {}{}", request.number + 1, operator_name(request.op),
+                              request.arm.empty() ? "" : " by " + request.arm));
+  Proposal proposal = KW_TRY(ports_.proposer->finish(request));
+  if (proposal.candidate && state_.archive().contains(proposal.candidate->id)) {
+    proposal.problem = "it was tried before: " + proposal.candidate->id;
+    proposal.candidate.reset();
   }
-  fresh_ = offer.candidate;
+  fresh_ = proposal.candidate;
   if (fresh_) KW_TRY(ports_.journal->keep(*fresh_));
-  KW_TRY(note(State::offer_event(order, offer)));
+  KW_TRY(note(State::proposal_event(request, proposal)));
   fresh_.reset();
   if (state_.unseen()) return look(std::string(*state_.unseen()));
-  report_progress(offer.problem);
+  report_progress(proposal.problem);
   return Done{};
 }
 
@@ -281,8 +281,8 @@ std::optional<std::string> Evolution::reason_to_stop() const {
     return "every model failed: " + why;
   }
   if (state_.exhausted() && (settings_.authors == Authors::Builtin || silent))
-    return "everything was tried";
-  if (state_.next_order() >= settings_.orders())
+    return "no untried candidate is left";
+  if (state_.next_request() >= settings_.requests())
     return settings_.generations == 1
                ? "the generation is done"
                : fmt::format("{} generations are done", settings_.generations);
@@ -291,8 +291,8 @@ std::optional<std::string> Evolution::reason_to_stop() const {
 
 Result<std::string> Evolution::run() {
   KW_TRY(note(State::begin_event(settings_)));
-  for (const ProposalRequest& order : std::deque<ProposalRequest>(state_.in_flight()))
-    KW_TRY(ports_.proposer->begin(order, state_.archive()));
+  for (const ProposalRequest& request : std::deque<ProposalRequest>(state_.in_flight()))
+    KW_TRY(ports_.proposer->begin(request, state_.archive()));
   for (const std::string& id : std::vector<std::string>(state_.unread())) {
     if (const Entry* entry = state_.archive().find(id))
       ports_.verifier->read_again(entry->candidate);
@@ -317,7 +317,7 @@ Result<std::string> Evolution::run() {
     KW_TRY(retire());
   }
   if (state_.retired_now() > 0) KW_TRY(hardware());
-  // The last results may give a better reason than the number of orders.
+  // The last results may give a better reason than the number of requests.
   stop = reason_to_stop().value_or(*stop);
   KW_TRY(note(State::end_event(*stop)));
   return *stop;

@@ -1,4 +1,4 @@
-// The evolution: places orders while others are in flight, lets verifiers look at each candidate,
+// The evolution: sends requests while others are in flight, lets verifiers look at each candidate,
 // and judges the most promising ones after each generation. It uses only its ports; docs/evolve.md
 // explains it.
 #pragma once
@@ -43,8 +43,8 @@ class Evolution {
   Status note(const Json& event);
   Status place();
   ProposalRequest next() const;
-  void order_builtin(ProposalRequest& order, Random& random) const;
-  void order_model(ProposalRequest& order, Random& random) const;
+  void request_builtin(ProposalRequest& request, Random& random) const;
+  void request_from_model(ProposalRequest& request, Random& random) const;
   bool needs_model(int64_t number) const;
   const Entry* to_tune(int64_t number, int island) const;
   bool translating() const;

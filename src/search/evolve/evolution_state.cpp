@@ -1,10 +1,10 @@
 // An evolution takes hours, so it must survive a crash at any moment. The state is therefore a fold
 // over the journal: each event is written first and applied here afterwards, in the live run and on
 // resume alike. Saving the whole state from time to time would be simpler to load, but loses what
-// came between. Events hold all that the fold needs, such as prints and outcomes, so a resume needs
-// no compiler and no GPU. Orders of models in flight at a crash are asked again, and their first
-// cost counts as unknown. The cost: every decision must be a function of the state and the seed,
-// never of the clock.
+// came between. Events hold all that the fold needs, such as fingerprints and outcomes, so a resume
+// needs no compiler and no GPU. Requests to models in flight at a crash are sent again, and their
+// first cost counts as unknown. The cost: every decision must be a function of the state and the
+// seed, never of the clock.
 #include "evolve/evolution_state.h"
 
 #include <fmt/core.h>
@@ -33,11 +33,11 @@ std::string shortened(const std::string& detail) {
 Json named(const char* name) { return Json::object().set("event", name); }
 
 /// An outcome, as the journal has it.
-struct Seen {
+struct StoredOutcome {
   ports::Outcome outcome;
 };
 
-void fields(auto& v, Seen& s) {
+void fields(auto& v, StoredOutcome& s) {
   ports::Outcome& o = s.outcome;
   v("us", o.us)("measured", o.measured)("at_least", o.is_lower_bound)("refused", o.refused);
   v("detail", o.detail, Zero::Omit)("bound", o.bound)("occupancy", o.occupancy);
@@ -46,12 +46,12 @@ void fields(auto& v, Seen& s) {
 
 Json seen_json(ports::Outcome seen) {
   seen.detail = shortened(seen.detail);
-  Json json = record_json(Seen{seen});
-  if (const auto print = print_of(seen.code)) json.set("print", to_hex(*print));
+  Json json = record_json(StoredOutcome{seen});
+  if (const auto fingerprint = fingerprint_of(seen.code)) json.set("print", to_hex(*fingerprint));
   return json;
 }
 
-ports::Outcome seen_from(const Json& json) { return read_record<Seen>(json).outcome; }
+ports::Outcome seen_from(const Json& json) { return read_record<StoredOutcome>(json).outcome; }
 
 }  // namespace
 
@@ -74,20 +74,21 @@ Json State::begin_event(const Settings& settings) {
   return v.take();
 }
 
-Json State::order_event(const ProposalRequest& order) {
+Json State::request_event(const ProposalRequest& request) {
   Json json = named("order");
-  const Json body = to_json(order);
+  const Json body = to_json(request);
   for (const auto& [name, value] : body.members()) json.set(name, value);
   return json;
 }
 
-Json State::offer_event(const ProposalRequest& order, const Proposal& offer) {
+Json State::proposal_event(const ProposalRequest& request, const Proposal& proposal) {
   JsonWriter v(named("offer"));
-  v("order", order.number)("arm", order.arm);
-  v("id", offer.candidate ? Json(offer.candidate->id) : Json());
-  v("made_by", offer.candidate ? Json(offer.candidate->stage) : Json());
-  v("problem", offer.problem)("trouble", static_cast<int64_t>(offer.failure))("usd", offer.usd);
-  return v("exhausted", offer.exhausted).take();
+  v("order", request.number)("arm", request.arm);
+  v("id", proposal.candidate ? Json(proposal.candidate->id) : Json());
+  v("made_by", proposal.candidate ? Json(proposal.candidate->stage) : Json());
+  v("problem", proposal.problem)("trouble", static_cast<int64_t>(proposal.failure));
+  v("usd", proposal.usd);
+  return v("exhausted", proposal.exhausted).take();
 }
 
 Json State::seen_event(const std::string& id, const Vote& vote) {
@@ -121,9 +122,9 @@ void State::apply(const Json& event, const FindCandidate& find) {
   if (name == "begin") {
     begin(event);
   } else if (name == "order") {
-    order(order_from_json(event));
+    requested(request_from_json(event));
   } else if (name == "offer") {
-    offer(event, find);
+    proposed(event, find);
   } else if (name == "seen") {
     seen(event);
   } else if (name == "read") {
@@ -140,7 +141,7 @@ void State::apply(const Json& event, const FindCandidate& find) {
   }
 }
 
-// Orders of models that are no longer asked are dropped; all statistics stay.
+// Requests to models that are no longer asked are dropped; all statistics stay.
 void State::begin(const Json& event) {
   const std::vector<std::string> arms = value_of<std::vector<std::string>>(event["arms"]);
   if (sessions_++ > 0) {
@@ -167,52 +168,52 @@ void State::begin(const Json& event) {
   has_clock_ = event["measures"].as_bool();
   exhausted_ = false;
   std::deque<ProposalRequest> kept;
-  for (const ProposalRequest& order : in_flight_) {
+  for (const ProposalRequest& request : in_flight_) {
     // The earlier session has sent this request, and its cost is unknown.
-    if (!order.arm.empty()) unpriced_ += cut_off_.insert(order.number).second;
-    if (!order.arm.empty() && !models_.knows(order.arm)) {
+    if (!request.arm.empty()) unpriced_ += cut_off_.insert(request.number).second;
+    if (!request.arm.empty() && !models_.knows(request.arm)) {
       retire();
       continue;
     }
-    models_.begin(order.arm);
-    kept.push_back(order);
+    models_.begin(request.arm);
+    kept.push_back(request);
   }
   in_flight_ = std::move(kept);
 }
 
-void State::order(const ProposalRequest& order) {
-  in_flight_.push_back(order);
-  next_order_ = std::max(next_order_, order.number + 1);
-  if (!order.arm.empty()) models_.begin(order.arm);
+void State::requested(const ProposalRequest& request) {
+  in_flight_.push_back(request);
+  next_request_ = std::max(next_request_, request.number + 1);
+  if (!request.arm.empty()) models_.begin(request.arm);
 }
 
-void State::offer(const Json& event, const FindCandidate& find) {
+void State::proposed(const Json& event, const FindCandidate& find) {
   const auto at = std::ranges::find(in_flight_, event["order"].as_int(), &ProposalRequest::number);
   if (at == in_flight_.end()) return;
-  const ProposalRequest order = *at;
+  const ProposalRequest request = *at;
   in_flight_.erase(at);
   const std::string& id = event["id"].as_string();
   const auto failure = static_cast<ModelFailure>(event["trouble"].as_int());
   std::optional<double> usd;
   if (event["usd"].is_number()) usd = event["usd"].as_double();
-  if (!order.arm.empty()) {
+  if (!request.arm.empty()) {
     if (failure == ModelFailure::None)
-      models_.answered(order.arm, !id.empty(), usd);
+      models_.answered(request.arm, !id.empty(), usd);
     else
-      models_.failed(order.arm, failure, event["problem"].as_string(), order.number, usd);
+      models_.failed(request.arm, failure, event["problem"].as_string(), request.number, usd);
     usd_ += usd.value_or(0);
     unpriced_ += !usd;
-  } else if (order.op != Operator::Guess) {
-    operators_.answered(operator_name(order.op), !id.empty(), 1.0);
+  } else if (request.op != Operator::Guess) {
+    operators_.answered(operator_name(request.op), !id.empty(), 1.0);
   }
   exhausted_ = exhausted_ || event["exhausted"].as_bool();
-  if (order.op == Operator::Repair && !order.parents.empty()) {
-    if (Entry* parent = archive_.find(order.parents.front())) ++parent->repairs;
+  if (request.op == Operator::Repair && !request.parents.empty()) {
+    if (Entry* parent = archive_.find(request.parents.front())) ++parent->repairs;
   }
   std::optional<record::Candidate> candidate;
   if (!id.empty()) candidate = find(id);
   // A known candidate counts like none.
-  if (candidate && archive_.add(*candidate, order))
+  if (candidate && archive_.add(*candidate, request))
     unseen_ = id;
   else
     retire();
@@ -232,7 +233,7 @@ void State::seen(const Json& event) {
   const Entry* best = archive_.best();
   const double before = best == nullptr ? 0 : best->outcome.us;
   archive_.add_screening(id, seen_from(event["seen"]), event["score"].as_double(1),
-                         print_from_hex(event["seen"]["print"].as_string()));
+                         fingerprint_from_hex(event["seen"]["print"].as_string()));
   if (event["reading"].as_bool()) unread_.push_back(id);
   const Entry& entry = *archive_.find(id);
   if (!has_clock_ && entry.ranked()) reward(entry, before);
@@ -270,10 +271,10 @@ void State::reward(const Entry& entry, double before) {
   const double gain = before > 0 && us < kBetter * before && !entry.outcome.is_lower_bound
                           ? std::log(before / us)
                           : 0;
-  if (!entry.order.arm.empty())
-    models_.reward(entry.order.arm, gain);
+  if (!entry.request.arm.empty())
+    models_.reward(entry.request.arm, gain);
   else
-    operators_.reward(operator_name(entry.order.op), gain);
+    operators_.reward(operator_name(entry.request.op), gain);
 }
 
 // A candidate that was refused later is removed from the curve.

@@ -27,7 +27,7 @@ enum class Mode : uint8_t { Translate, Optimize, Auto };
 struct Settings {
   int generations = 10, proposals = 8, hardware = 4;
   int islands = 1;
-  int in_flight = 4;  // orders at a time, when models are asked
+  int in_flight = 4;  // requests at a time, when models are asked
   Authors authors = Authors::Builtin;
   Mode mode = Mode::Auto;
   uint64_t seed = 0;
@@ -36,7 +36,7 @@ struct Settings {
   std::string verifier = "mechanical";
 
   bool asks_models() const { return authors != Authors::Builtin; }
-  int64_t orders() const { return int64_t{generations} * proposals; }
+  int64_t requests() const { return int64_t{generations} * proposals; }
 };
 
 /// A new best candidate.
@@ -57,8 +57,8 @@ class State {
 
   /// The first event of a session; the first session's event also describes the run.
   static Json begin_event(const Settings& settings);
-  static Json order_event(const ProposalRequest& order);
-  static Json offer_event(const ProposalRequest& order, const Proposal& offer);
+  static Json request_event(const ProposalRequest& request);
+  static Json proposal_event(const ProposalRequest& request, const Proposal& proposal);
   static Json seen_event(const std::string& id, const Vote& vote);
   static Json read_event(const Review& reading);
   static Json chosen_event(const std::vector<std::string>& ids);
@@ -80,7 +80,7 @@ class State {
   /// The candidates to judge in this generation; not set: not chosen yet.
   const std::optional<std::vector<std::string>>& chosen() const { return chosen_; }
 
-  int64_t next_order() const { return next_order_; }
+  int64_t next_request() const { return next_request_; }
   int generation() const { return generation_; }
   /// Finished proposals: in total, and since the last generation ended.
   int64_t retired() const { return retired_; }
@@ -97,8 +97,8 @@ class State {
 
  private:
   void begin(const Json& event);
-  void order(const ProposalRequest& order);
-  void offer(const Json& event, const FindCandidate& find);
+  void requested(const ProposalRequest& request);
+  void proposed(const Json& event, const FindCandidate& find);
   void seen(const Json& event);
   void read(const Json& event);
   void judged(const Json& event);
@@ -113,8 +113,8 @@ class State {
   std::optional<std::string> unseen_;
   std::vector<std::string> unread_;
   std::optional<std::vector<std::string>> chosen_;
-  std::set<int64_t> cut_off_;  // orders in flight when a session ended
-  int64_t next_order_ = 0, retired_ = 0, retired_now_ = 0, unpriced_ = 0;
+  std::set<int64_t> cut_off_;  // requests in flight when a session ended
+  int64_t next_request_ = 0, retired_ = 0, retired_now_ = 0, unpriced_ = 0;
   int generation_ = 0, islands_ = 1, sessions_ = 0;
   bool exhausted_ = false, has_clock_ = false;
   double usd_ = 0;

@@ -80,15 +80,15 @@ class EvolutionTest : public ::testing::Test {
     made.in_flight = 3;
     return made;
   }
-  static Proposal written(const std::string& text, const ProposalRequest& order) {
-    Proposal offer;
-    offer.candidate = record::make_candidate(
-        fake_module("by" + std::to_string(order.number), false) + "// " + text + "\n", {}, "llm",
-        operator_name(order.op), order.parents);
-    offer.candidate->model = order.arm;
-    offer.candidate->stage = operator_name(order.op);
-    offer.usd = 0.01;
-    return offer;
+  static Proposal written(const std::string& text, const ProposalRequest& request) {
+    Proposal proposal;
+    proposal.candidate = record::make_candidate(
+        fake_module("by" + std::to_string(request.number), false) + "// " + text + "\n", {}, "llm",
+        operator_name(request.op), request.parents);
+    proposal.candidate->model = request.arm;
+    proposal.candidate->stage = operator_name(request.op);
+    proposal.usd = 0.01;
+    return proposal;
   }
   std::function<Proposal(const ProposalRequest&, const Population&)> models;
   TunedJudge judge;
@@ -133,7 +133,7 @@ TEST_F(EvolutionTest, EndsWhenEverythingWasTried) {
   FakeJournal journal;
   const auto why = go(journal, many);
   ASSERT_TRUE(why);
-  EXPECT_EQ(*why, "everything was tried");
+  EXPECT_EQ(*why, "no untried candidate is left");
   EXPECT_LT(state.retired(), 100);
 }
 
@@ -195,8 +195,8 @@ TEST_F(EvolutionTest, EstimatesAndTimesAreNoOneCurve) {
 }
 
 TEST_F(EvolutionTest, WithoutVerifiersHardwareSeesWhatIsBroken) {
-  models = [](const ProposalRequest& order, const Population&) {
-    return written(order.number % 2 == 0 ? "wrong" : "fine", order);
+  models = [](const ProposalRequest& request, const Population&) {
+    return written(request.number % 2 == 0 ? "wrong" : "fine", request);
   };
   Settings with = with_models(Authors::Models), without = with;
   without.verifier = "off";
@@ -247,7 +247,9 @@ TEST_F(EvolutionTest, TheCurveForgetsWhatWasRefused) {
 
 // Each outcome is in the journal before the next candidate is judged.
 TEST_F(EvolutionTest, WhatModelsWroteIsJudgedAndNotedOneByOne) {
-  models = [](const ProposalRequest& order, const Population&) { return written("fine", order); };
+  models = [](const ProposalRequest& request, const Population&) {
+    return written("fine", request);
+  };
   FakeJournal journal;
   judge.before = [this] {
     return judge.judged_count < 1 ? Status(Done{}) : Status(environment_error("the power went"));
@@ -276,10 +278,10 @@ TEST_F(EvolutionTest, WhatWasBeingReadIsReadAgain) {
 }
 
 TEST_F(EvolutionTest, TranslatesRepairsAndThenOptimises) {
-  models = [](const ProposalRequest& order, const Population& archive) {
-    if (archive.best() != nullptr) return written("fine", order);
-    if (order.number < 3) return written("broken", order);
-    return written(order.op == Operator::Repair ? "fine" : "wrong", order);
+  models = [](const ProposalRequest& request, const Population& archive) {
+    if (archive.best() != nullptr) return written("fine", request);
+    if (request.number < 3) return written("broken", request);
+    return written(request.op == Operator::Repair ? "fine" : "wrong", request);
   };
   FakeJournal journal;
   ASSERT_TRUE(go(journal, with_models(Authors::Models)));
@@ -299,14 +301,16 @@ TEST_F(EvolutionTest, TranslatesRepairsAndThenOptimises) {
 }
 
 TEST_F(EvolutionTest, SomebodyTriesTheTunablesModelsOffer) {
-  models = [](const ProposalRequest& order, const Population&) { return written("fine", order); };
+  models = [](const ProposalRequest& request, const Population&) {
+    return written("fine", request);
+  };
   FakeJournal journal;
   ASSERT_TRUE(go(journal, with_models(Authors::Models)));
   int tuned = 0;
   for (const Entry& entry : state.archive().entries()) {
-    if (!entry.order.arm.empty()) continue;
+    if (!entry.request.arm.empty()) continue;
     ++tuned;
-    EXPECT_EQ(entry.order.op, Operator::Tune);
+    EXPECT_EQ(entry.request.op, Operator::Tune);
     EXPECT_FALSE(entry.candidate.model.empty()) << "a model's text stays a model's";
     EXPECT_NE(entry.candidate.text.find("// fine"), std::string::npos);
   }
@@ -314,19 +318,23 @@ TEST_F(EvolutionTest, SomebodyTriesTheTunablesModelsOffer) {
 }
 
 TEST_F(EvolutionTest, ToldToTranslateItEndsWithTheFirstThatIsRight) {
-  models = [](const ProposalRequest& order, const Population&) { return written("fine", order); };
+  models = [](const ProposalRequest& request, const Population&) {
+    return written("fine", request);
+  };
   Settings how = with_models(Authors::Models);
   how.mode = Mode::Translate;
   FakeJournal journal;
   const auto why = go(journal, how);
   ASSERT_TRUE(why);
   EXPECT_NE(why->find("first kernel that is right"), std::string::npos);
-  EXPECT_LT(state.next_order(), how.orders());
+  EXPECT_LT(state.next_request(), how.requests());
   EXPECT_TRUE(state.in_flight().empty());
 }
 
 TEST_F(EvolutionTest, ToldToOptimiseModelsBeginWithAGeneratedKernel) {
-  models = [](const ProposalRequest& order, const Population&) { return written("fine", order); };
+  models = [](const ProposalRequest& request, const Population&) {
+    return written("fine", request);
+  };
   Settings how = with_models(Authors::Models);
   how.mode = Mode::Optimize;
   how.in_flight = 1;
@@ -338,11 +346,11 @@ TEST_F(EvolutionTest, ToldToOptimiseModelsBeginWithAGeneratedKernel) {
 }
 
 TEST_F(EvolutionTest, AllArmsFailingIsAnHonestEnd) {
-  models = [](const ProposalRequest& order, const Population&) {
-    Proposal offer;
-    offer.problem = order.arm == "a:b" ? "no key" : "overloaded";
-    offer.failure = order.arm == "a:b" ? ModelFailure::Lasting : ModelFailure::Passing;
-    return offer;
+  models = [](const ProposalRequest& request, const Population&) {
+    Proposal proposal;
+    proposal.problem = request.arm == "a:b" ? "no key" : "overloaded";
+    proposal.failure = request.arm == "a:b" ? ModelFailure::Lasting : ModelFailure::Passing;
+    return proposal;
   };
   FakeJournal alone, both;
   const auto why = go(alone, with_models(Authors::Models));
@@ -357,19 +365,21 @@ TEST_F(EvolutionTest, AllArmsFailingIsAnHonestEnd) {
 }
 
 TEST_F(EvolutionTest, GoesOnWithAnotherEnsemble) {
-  models = [](const ProposalRequest& order, const Population&) { return written("fine", order); };
+  models = [](const ProposalRequest& request, const Population&) {
+    return written("fine", request);
+  };
   FakeJournal journal;
   journal.room = 30;
   EXPECT_FALSE(go(journal, with_models(Authors::Models)));
   const auto in_the_air = static_cast<int64_t>(std::ranges::count_if(
-      state.in_flight(), [](const ProposalRequest& order) { return !order.arm.empty(); }));
+      state.in_flight(), [](const ProposalRequest& request) { return !request.arm.empty(); }));
   EXPECT_GT(in_the_air, 0);
   journal.room = 1;
   EXPECT_FALSE(go(journal, with_models(Authors::Models)));
   EXPECT_EQ(state.unpriced(), in_the_air) << "what these cost nobody knows";
   journal.room = -1;
   ASSERT_TRUE(go(journal, with_models(Authors::Models, {"c:d", "e:f"})));
-  for (const ProposalRequest& order : begun) EXPECT_NE(order.arm, "a:b");
+  for (const ProposalRequest& request : begun) EXPECT_NE(request.arm, "a:b");
   EXPECT_EQ(state.sessions(), 3);
   EXPECT_EQ(state.unpriced(), in_the_air) << "once each";
   ASSERT_EQ(state.changes().size(), 2u);
@@ -380,15 +390,15 @@ TEST_F(EvolutionTest, GoesOnWithAnotherEnsemble) {
 }
 
 TEST_F(EvolutionTest, WhatWasTriedBeforeIsNotTriedAgain) {
-  models = [](const ProposalRequest& order, const Population&) {
-    ProposalRequest first = order;
+  models = [](const ProposalRequest& request, const Population&) {
+    ProposalRequest first = request;
     first.number = 0;
     return written("fine", first);
   };
   FakeJournal journal;
   ASSERT_TRUE(go(journal, with_models(Authors::Models)));
   EXPECT_EQ(std::ranges::count_if(state.archive().entries(),
-                                  [](const Entry& one) { return !one.order.arm.empty(); }),
+                                  [](const Entry& one) { return !one.request.arm.empty(); }),
             1);
   EXPECT_EQ(state.retired(), 16);
 }

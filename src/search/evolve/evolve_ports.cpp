@@ -33,8 +33,8 @@ void fields(auto& v, ProposalRequest& r) {
   v("only_this", r.only_this);
 }
 
-Json to_json(const ProposalRequest& order) { return record_json(order); }
-ProposalRequest order_from_json(const Json& json) { return read_record<ProposalRequest>(json); }
+Json to_json(const ProposalRequest& request) { return record_json(request); }
+ProposalRequest request_from_json(const Json& json) { return read_record<ProposalRequest>(json); }
 
 Result<Vote> MechanicalVerifier::vote(const record::Candidate& candidate) {
   Vote vote;

@@ -41,13 +41,13 @@ struct ProposalRequest {
   std::vector<std::string> context;  // ids of other candidates to show
   bool only_this = false;            // without a model: do not try other operators
 };
-Json to_json(const ProposalRequest& order);
-ProposalRequest order_from_json(const Json& json);
+Json to_json(const ProposalRequest& request);
+ProposalRequest request_from_json(const Json& json);
 
 /// Why an arm gave no answer.
 enum class ModelFailure : uint8_t { None, Passing, Lasting, Budget };
 
-/// The answer to an order.
+/// The answer to a request.
 struct Proposal {
   std::optional<record::Candidate> candidate;
   std::string problem;  // why there is none
@@ -58,15 +58,16 @@ struct Proposal {
 
 class Population;
 
-/// Answers one order at a time, while others are in flight; a halving::Proposer gives whatever is
-/// next. Between begin() and finish() an order is in flight. Orders finish in the order they began.
+/// Answers one request at a time, while others are in flight; a halving::Proposer gives whatever is
+/// next. Between begin() and finish() a request is in flight. Requests finish in the order in which
+/// they began.
 class Author {
  public:
   virtual ~Author();
   /// Must not block.
-  virtual Status begin(const ProposalRequest& order, const Population& archive) = 0;
+  virtual Status begin(const ProposalRequest& request, const Population& archive) = 0;
   /// Blocks. Errors are the machine's, never a model's or a candidate's.
-  virtual Result<Proposal> finish(const ProposalRequest& order) = 0;
+  virtual Result<Proposal> finish(const ProposalRequest& request) = 0;
 };
 
 /// A verifier's opinion on a candidate before it runs on hardware.

@@ -30,23 +30,23 @@ TEST(Novelty, NamesAndNumbersDoNotCount) {
        {std::pair("%r1", "%r9"), {"$L__BB0_2", "$L__BB7_11"}, {"100", "96"}})
     renamed = replace_all(renamed, from, to);
   EXPECT_EQ(normalised_ptx(kPtx), normalised_ptx(renamed));
-  EXPECT_EQ(distance(*print_of(kPtx), *print_of(renamed)), 0);
-  EXPECT_FALSE(*print_of(kPtx) == *print_of(renamed));
+  EXPECT_EQ(distance(*fingerprint_of(kPtx), *fingerprint_of(renamed)), 0);
+  EXPECT_FALSE(*fingerprint_of(kPtx) == *fingerprint_of(renamed));
 }
 
 TEST(Novelty, OtherInstructionsDo) {
   const std::string other =
       replace_all(replace_all(kPtx, "add.f32", "mul.f32"), "ld.global", "ld.shared");
-  EXPECT_GT(distance(*print_of(kPtx), *print_of(other)), 0.3);
+  EXPECT_GT(distance(*fingerprint_of(kPtx), *fingerprint_of(other)), 0.3);
   EXPECT_NE(normalised_ptx(kPtx).find("%tid.x"), std::string::npos);
 }
 
 TEST(Novelty, PrintsComeBackFromText) {
-  const CodeFingerprint print = *print_of(kPtx);
-  EXPECT_EQ(print_from_hex(to_hex(print)), print);
-  EXPECT_FALSE(print_from_hex(to_hex(print).substr(1)));
-  EXPECT_FALSE(print_from_hex(""));
-  EXPECT_FALSE(print_of("no instruction"));
+  const CodeFingerprint fingerprint = *fingerprint_of(kPtx);
+  EXPECT_EQ(fingerprint_from_hex(to_hex(fingerprint)), fingerprint);
+  EXPECT_FALSE(fingerprint_from_hex(to_hex(fingerprint).substr(1)));
+  EXPECT_FALSE(fingerprint_from_hex(""));
+  EXPECT_FALSE(fingerprint_of("no instruction"));
 }
 
 ports::Outcome seen_at(double us, const std::string& bound = "memory", double occupancy = 1) {
@@ -67,11 +67,11 @@ record::Candidate named(const std::string& origin, int64_t value, const std::str
 class ArchiveTest : public ::testing::Test {
  protected:
   std::string put(const record::Candidate& one, const ports::Outcome& seen,
-                  std::optional<CodeFingerprint> print = {}, int island = 0) {
-    ProposalRequest order;
-    order.island = island;
-    archive.add(one, order);
-    archive.add_screening(one.id, seen, 1, print);
+                  std::optional<CodeFingerprint> fingerprint = {}, int island = 0) {
+    ProposalRequest request;
+    request.island = island;
+    archive.add(one, request);
+    archive.add_screening(one.id, seen, 1, fingerprint);
     return one.id;
   }
   Population archive;
@@ -102,8 +102,8 @@ TEST_F(ArchiveTest, ParentsAreTheBestAndOthers) {
 }
 
 TEST_F(ArchiveTest, TheSameCodeIsInTheRaceOnce) {
-  const std::string first = put(named("k=rows", 1), seen_at(9), print_of(kPtx));
-  const std::string again = put(named("k=rows", 2), seen_at(9), print_of(kPtx));
+  const std::string first = put(named("k=rows", 1), seen_at(9), fingerprint_of(kPtx));
+  const std::string again = put(named("k=rows", 2), seen_at(9), fingerprint_of(kPtx));
   EXPECT_EQ(archive.find(again)->same_as, first);
   EXPECT_EQ(archive.find(again)->novelty, 0);
   EXPECT_EQ(archive.ranked().size(), 1u);
@@ -164,9 +164,9 @@ TEST_F(ArchiveTest, RepairsTakeWhatCameFurthest) {
 TEST_F(ArchiveTest, ContextIsTopAndDiverse) {
   std::string other = replace_all(kPtx, "add.f32", "mul.f32");
   other = replace_all(other, "mov.u32", "cvt.u32");
-  const std::string one = put(named("k=rows", 1), seen_at(1), print_of(kPtx));
-  put(named("k=rows", 2), seen_at(2), print_of(replace_all(kPtx, "100", "96")));
-  const std::string far = put(named("k=rows", 3), seen_at(3), print_of(other));
+  const std::string one = put(named("k=rows", 1), seen_at(1), fingerprint_of(kPtx));
+  put(named("k=rows", 2), seen_at(2), fingerprint_of(replace_all(kPtx, "100", "96")));
+  const std::string far = put(named("k=rows", 3), seen_at(3), fingerprint_of(other));
   const auto shown = archive.top_and_diverse(2);
   ASSERT_EQ(shown.size(), 2u);
   EXPECT_EQ(shown[0]->candidate.id, one);
@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
         EnsembleCase{"ollama:llama3:8b", "ollama:llama3:8b", true},
         EnsembleCase{"ollama:llama3:8b:1.0", "ollama:llama3:8b:1", true},
         EnsembleCase{"ollama:m:70", "ollama:m:70", true}, EnsembleCase{"a:b,a:b", "twice", false},
-        EnsembleCase{"a:b,,c", "empty place", false}, EnsembleCase{"", "empty place", false},
+        EnsembleCase{"a:b,,c", "arm is empty", false}, EnsembleCase{"", "arm is empty", false},
         EnsembleCase{":0.5", "names no model", false}, EnsembleCase{"a:b:7.5", "0 to 2", false},
         EnsembleCase{"a:b:-0.5", "0 to 2", false}));
 
@@ -313,14 +313,14 @@ INSTANTIATE_TEST_SUITE_P(
 class BreederTest : public ::testing::Test {
  protected:
   record::Candidate mutate(Operator op, std::vector<std::string> parents = {}) {
-    ProposalRequest order;
-    order.number = number++;
-    order.op = op;
-    order.parents = std::move(parents);
-    const auto made = mutator.mutate(order, archive);
+    ProposalRequest request;
+    request.number = number++;
+    request.op = op;
+    request.parents = std::move(parents);
+    const auto made = mutator.mutate(request, archive);
     EXPECT_TRUE(made && *made) << operator_name(op);
     if (!made || !*made) return {};
-    archive.add(**made, order);
+    archive.add(**made, request);
     archive.add_screening((*made)->id, seen_at(fake_us(**made)), 1, {});
     return **made;
   }
@@ -376,18 +376,18 @@ TEST_F(BreederTest, SimplifySwitchesAMethodOff) {
 
 TEST_F(BreederTest, EverythingIsTriedOnceAndThenThereIsNothing) {
   std::set<std::string> ids;
-  ProposalRequest order;
-  for (order.number = 0; order.number < 200; ++order.number) {
-    order.op = order.number % 2 == 0 ? Operator::Tune : Operator::Simplify;
-    const auto made = mutator.mutate(order, archive);
+  ProposalRequest request;
+  for (request.number = 0; request.number < 200; ++request.number) {
+    request.op = request.number % 2 == 0 ? Operator::Tune : Operator::Simplify;
+    const auto made = mutator.mutate(request, archive);
     ASSERT_TRUE(made);
     if (!*made) break;
     EXPECT_TRUE(ids.insert((*made)->id).second);
-    archive.add(**made, order);
+    archive.add(**made, request);
     archive.add_screening((*made)->id, seen_at(fake_us(**made)), 1, {});
   }
   EXPECT_GE(ids.size(), 2u * 3 * 2);
-  EXPECT_LT(order.number, 200);
+  EXPECT_LT(request.number, 200);
 }
 
 TEST_F(BreederTest, ADesignThatCannotBeWrittenIsLeftOut) {

@@ -96,34 +96,34 @@ class FakeAuthor : public Author {
   std::vector<ProposalRequest> begun;
   size_t most_in_flight = 0;
 
-  Status begin(const ProposalRequest& order, const Population& archive) override {
-    begun.push_back(order);
-    if (order.arm.empty()) {
-      waiting_[order.number] = KW_TRY(mutated(order, archive));
+  Status begin(const ProposalRequest& request, const Population& archive) override {
+    begun.push_back(request);
+    if (request.arm.empty()) {
+      waiting_[request.number] = KW_TRY(mutated(request, archive));
     } else {
-      waiting_[order.number] = models(order, archive);
+      waiting_[request.number] = models(request, archive);
     }
     most_in_flight = std::max(most_in_flight, waiting_.size());
     return Done{};
   }
-  Result<Proposal> finish(const ProposalRequest& order) override {
-    const auto at = waiting_.find(order.number);
+  Result<Proposal> finish(const ProposalRequest& request) override {
+    const auto at = waiting_.find(request.number);
     KW_CHECK(at != waiting_.end(), "begun before");
-    const Proposal offer = at->second;
+    const Proposal proposal = at->second;
     waiting_.erase(at);
-    return offer;
+    return proposal;
   }
 
  private:
-  Result<Proposal> mutated(const ProposalRequest& order, const Population& archive) {
-    Proposal offer;
-    if (order.only_this) {
-      offer.candidate = mutator_.tune(order, archive);
-      return offer;
+  Result<Proposal> mutated(const ProposalRequest& request, const Population& archive) {
+    Proposal proposal;
+    if (request.only_this) {
+      proposal.candidate = mutator_.tune(request, archive);
+      return proposal;
     }
-    offer.candidate = KW_TRY(mutator_.mutate(order, archive));
-    offer.exhausted = !offer.candidate;
-    return offer;
+    proposal.candidate = KW_TRY(mutator_.mutate(request, archive));
+    proposal.exhausted = !proposal.candidate;
+    return proposal;
   }
   FakeDesigns designs_;
   Mutator mutator_;

@@ -1,10 +1,10 @@
 // Many gains come from other values and other schedules, and these need no model. Each operator
 // lists candidates in the order to try them, and the first new one is the proposal. Random numbers
-// come from the order's number and the seed, so a resumed run makes the same proposals. If an
+// come from the request's number and the seed, so a resumed run makes the same proposals. If an
 // operator has no new candidate, the others are tried, and last any untried assignment. So the
-// search ends only when everything was tried. A proposer with state of its own would find new
+// search ends only when no candidate is left. A proposer with state of its own would find new
 // candidates faster, but could not be resumed from the journal. The cost: candidates are listed
-// again for each order, up to 4096 per module.
+// again for each request, up to 4096 per module.
 #include "evolve/mutator.h"
 
 #include <algorithm>
@@ -145,7 +145,7 @@ Mutator::Candidates Mutator::tuned(const Entry& parent, Random& random) {
   const std::optional<ParentPoint> at = parent_point(parent);
   if (!at) return {};
   const bool leap = random.below(4) == 0;
-  const uint64_t order = random.next();
+  const uint64_t shuffle = random.next();
   std::vector<std::pair<std::pair<size_t, uint64_t>, record::Candidate>> found;
   for (const Values& values : at->space->values) {
     size_t axes = 0, steps = 0;
@@ -161,7 +161,7 @@ Mutator::Candidates Mutator::tuned(const Entry& parent, Random& random) {
     if (axes != 1 && !(leap && axes == 2)) continue;
     record::Candidate one = made(*at->space, at->origin, values, {parent.candidate.id});
     const size_t near = leap ? 0 : steps;
-    found.push_back({{near, hash64(one.id, order)}, std::move(one)});
+    found.push_back({{near, hash64(one.id, shuffle)}, std::move(one)});
   }
   std::ranges::sort(found, {}, [](const auto& one) { return one.first; });
   Candidates list;
@@ -281,7 +281,7 @@ Result<std::optional<record::Candidate>> Mutator::anything(Random& random,
     for (size_t i = 0; i < space->values.size(); ++i) {
       const Values& values = space->values[(begin + i) % space->values.size()];
       record::Candidate one = made(*space, origin, values, {});
-      if (!archive.contains(one.id) && offered_.count(one.id) == 0) return std::optional(one);
+      if (!archive.contains(one.id) && proposed_.count(one.id) == 0) return std::optional(one);
     }
   }
   return std::optional<record::Candidate>();
@@ -290,16 +290,16 @@ Result<std::optional<record::Candidate>> Mutator::anything(Random& random,
 std::optional<record::Candidate> Mutator::first_new(const Candidates& list,
                                                     const Population& archive) const {
   for (const record::Candidate& one : list) {
-    if (!archive.contains(one.id) && offered_.count(one.id) == 0) return one;
+    if (!archive.contains(one.id) && proposed_.count(one.id) == 0) return one;
   }
   return std::nullopt;
 }
 
-Result<Mutator::Candidates> Mutator::by(Operator op, const ProposalRequest& order,
+Result<Mutator::Candidates> Mutator::by(Operator op, const ProposalRequest& request,
                                         const Population& archive, Random& random) {
   if (op == Operator::Guess) return guesses(archive);
   const Entry* parent =
-      order.parents.empty() ? archive.best() : archive.find(order.parents.front());
+      request.parents.empty() ? archive.best() : archive.find(request.parents.front());
   if (parent == nullptr) return Candidates{};
   switch (op) {
     case Operator::Tune:
@@ -314,54 +314,54 @@ Result<Mutator::Candidates> Mutator::by(Operator op, const ProposalRequest& orde
       return Candidates{};
   }
   const Entry* other =
-      order.parents.size() > 1 ? archive.find(order.parents[1]) : archive.partner(*parent);
+      request.parents.size() > 1 ? archive.find(request.parents[1]) : archive.partner(*parent);
   if (other == nullptr) return Candidates{};
   return crossed(*parent, *other, random);
 }
 
-Result<std::optional<record::Candidate>> Mutator::mutate(const ProposalRequest& order,
+Result<std::optional<record::Candidate>> Mutator::mutate(const ProposalRequest& request,
                                                          const Population& archive) {
-  Random random(hash64(std::to_string(order.number), seed_));
-  std::vector<Operator> tries = {order.op};
+  Random random(hash64(std::to_string(request.number), seed_));
+  std::vector<Operator> tries = {request.op};
   for (const Operator op :
        {Operator::Tune, Operator::Cross, Operator::Schedule, Operator::Simplify, Operator::Guess}) {
-    if (op != order.op) tries.push_back(op);
+    if (op != request.op) tries.push_back(op);
   }
   std::optional<record::Candidate> found;
-  Operator used = order.op;
+  Operator used = request.op;
   for (size_t i = 0; i < tries.size() && !found; ++i) {
     used = tries[i];
-    found = first_new(KW_TRY(by(used, order, archive, random)), archive);
+    found = first_new(KW_TRY(by(used, request, archive, random)), archive);
   }
   if (!found) {
     used = Operator::Tune;
     found = KW_TRY(anything(random, archive));
   }
   if (!found) return found;
-  return std::optional(offered(*found, used, archive));
+  return std::optional(proposal_of(*found, used, archive));
 }
 
 // A model's text stays marked as the model's when its tunables change: only the judge can accept
 // it.
-record::Candidate Mutator::offered(record::Candidate found, Operator used,
-                                   const Population& archive) {
+record::Candidate Mutator::proposal_of(record::Candidate found, Operator used,
+                                       const Population& archive) {
   found.stage = operator_name(used);
   for (const Entry& entry : archive.entries()) {
     if (!entry.candidate.model.empty() && entry.candidate.text == found.text)
       found.model = entry.candidate.model;
   }
-  offered_.insert(found.id);
+  proposed_.insert(found.id);
   return found;
 }
 
-std::optional<record::Candidate> Mutator::tune(const ProposalRequest& order,
+std::optional<record::Candidate> Mutator::tune(const ProposalRequest& request,
                                                const Population& archive) {
-  Random random(hash64(std::to_string(order.number), seed_));
-  const Entry* parent = order.parents.empty() ? nullptr : archive.find(order.parents.front());
+  Random random(hash64(std::to_string(request.number), seed_));
+  const Entry* parent = request.parents.empty() ? nullptr : archive.find(request.parents.front());
   if (parent == nullptr) return std::nullopt;
   const auto found = first_new(tuned(*parent, random), archive);
   if (!found) return std::nullopt;
-  return offered(*found, Operator::Tune, archive);
+  return proposal_of(*found, Operator::Tune, archive);
 }
 
 }  // namespace kw::evolve

@@ -1,6 +1,6 @@
 // The operators without a model: other tunables, other schedules, children of two parents, simpler
 // versions. They work on any module with `tune` lines; schedules come from a code generator behind
-// a port. The same order and archive give the same candidate.
+// a port. The same request and archive give the same candidate.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ class Mutator {
 
   /// Not set when no new candidate is left. If the operator gives none, others are tried; the
   /// candidate's `stage` names the operator used.
-  Result<std::optional<record::Candidate>> mutate(const ProposalRequest& order,
+  Result<std::optional<record::Candidate>> mutate(const ProposalRequest& request,
                                                   const Population& archive);
   /// Changes only the parent's tunables; not set when all values were tried.
-  std::optional<record::Candidate> tune(const ProposalRequest& order, const Population& archive);
+  std::optional<record::Candidate> tune(const ProposalRequest& request, const Population& archive);
 
   /// Designs without a usable module, and why.
   const std::vector<std::string>& problems() const { return problems_; }
@@ -76,17 +76,17 @@ class Mutator {
   Result<Candidates> crossed(const Entry& one, const Entry& other, Random& random);
   Candidates simplified(const Entry& parent, Random& random);
   Result<std::optional<record::Candidate>> anything(Random& random, const Population& archive);
-  Result<Candidates> by(Operator op, const ProposalRequest& order, const Population& archive,
+  Result<Candidates> by(Operator op, const ProposalRequest& request, const Population& archive,
                         Random& random);
   std::optional<record::Candidate> first_new(const Candidates& list,
                                              const Population& archive) const;
-  record::Candidate offered(record::Candidate found, Operator used, const Population& archive);
+  record::Candidate proposal_of(record::Candidate found, Operator used, const Population& archive);
 
   Designs& designs_;
   uint64_t seed_;
   std::map<std::string, std::unique_ptr<Space>> spaces_;  // by text
   std::map<std::string, std::string> texts_;              // by design, with " switches" after it
-  std::set<std::string> offered_;                         // ids, in this session
+  std::set<std::string> proposed_;                        // ids, in this session
   std::vector<std::string> problems_;
 };
 

@@ -85,22 +85,22 @@ std::string normalised_ptx(std::string_view ptx) {
   return out;
 }
 
-std::optional<CodeFingerprint> print_of(std::string_view ptx) {
+std::optional<CodeFingerprint> fingerprint_of(std::string_view ptx) {
   const std::string normal = normalised_ptx(ptx);
   if (normal.empty()) return std::nullopt;
   std::vector<uint64_t> lines;
   for (const std::string_view line : split_lines(normal)) lines.push_back(hash64(line));
-  CodeFingerprint print;
-  print.exact = hash64(ptx);
-  print.least.fill(UINT32_MAX);
+  CodeFingerprint fingerprint;
+  fingerprint.exact = hash64(ptx);
+  fingerprint.least.fill(UINT32_MAX);
   const size_t run = std::min(kRun, lines.size());
   for (size_t i = 0; i + run <= lines.size(); ++i) {
     uint64_t key = 0;
     for (size_t k = 0; k < run; ++k) key = key * 0x100000001b3u + lines[i + k];
     for (size_t which = 0; which < CodeFingerprint::kHashes; ++which)
-      print.least[which] = std::min(print.least[which], mixed(key, which));
+      fingerprint.least[which] = std::min(fingerprint.least[which], mixed(key, which));
   }
-  return print;
+  return fingerprint;
 }
 
 double distance(const CodeFingerprint& one, const CodeFingerprint& other) {
@@ -110,24 +110,24 @@ double distance(const CodeFingerprint& one, const CodeFingerprint& other) {
   return static_cast<double>(differ) / CodeFingerprint::kHashes;
 }
 
-std::string to_hex(const CodeFingerprint& print) {
-  std::string out = fmt::format("{:016x}", print.exact);
-  for (const uint32_t value : print.least) out += fmt::format("{:08x}", value);
+std::string to_hex(const CodeFingerprint& fingerprint) {
+  std::string out = fmt::format("{:016x}", fingerprint.exact);
+  for (const uint32_t value : fingerprint.least) out += fmt::format("{:08x}", value);
   return out;
 }
 
-std::optional<CodeFingerprint> print_from_hex(std::string_view text) {
+std::optional<CodeFingerprint> fingerprint_from_hex(std::string_view text) {
   if (text.size() != 16 + 8 * CodeFingerprint::kHashes) return std::nullopt;
   const auto read = [](std::string_view digits, auto& value) {
     const auto [end, failed] =
         std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     return failed == std::errc() && end == digits.data() + digits.size();
   };
-  CodeFingerprint print;
-  bool whole = read(text.substr(0, 16), print.exact);
+  CodeFingerprint fingerprint;
+  bool whole = read(text.substr(0, 16), fingerprint.exact);
   for (size_t i = 0; i < CodeFingerprint::kHashes; ++i)
-    whole = whole && read(text.substr(16 + 8 * i, 8), print.least[i]);
-  return whole ? std::optional(print) : std::nullopt;
+    whole = whole && read(text.substr(16 + 8 * i, 8), fingerprint.least[i]);
+  return whole ? std::optional(fingerprint) : std::nullopt;
 }
 
 }  // namespace kw::evolve

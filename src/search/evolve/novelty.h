@@ -1,5 +1,5 @@
-// How different two kernels are as code: a small print of normalised PTX that can be stored and
-// compared. It does not say which kernel is faster.
+// How different two kernels are as code: a small fingerprint of normalised PTX that can be stored
+// and compared. It does not say which kernel is faster.
 #pragma once
 
 #include <array>
@@ -24,12 +24,12 @@ struct CodeFingerprint {
 };
 
 /// Not set for a text without an instruction.
-std::optional<CodeFingerprint> print_of(std::string_view ptx);
+std::optional<CodeFingerprint> fingerprint_of(std::string_view ptx);
 /// From 0 (the same code) to 1 (nothing in common).
 double distance(const CodeFingerprint& one, const CodeFingerprint& other);
 
-std::string to_hex(const CodeFingerprint& print);
+std::string to_hex(const CodeFingerprint& fingerprint);
 /// Not set when the text is not from to_hex().
-std::optional<CodeFingerprint> print_from_hex(std::string_view text);
+std::optional<CodeFingerprint> fingerprint_from_hex(std::string_view text);
 
 }  // namespace kw::evolve

@@ -22,8 +22,8 @@ namespace {
 constexpr double kAsFast = 1.002;  // times within this factor count as equal
 
 double between(const Entry& one, const Entry& other) {
-  if (!one.print || !other.print) return 1;
-  return distance(*one.print, *other.print);
+  if (!one.fingerprint || !other.fingerprint) return 1;
+  return distance(*one.fingerprint, *other.fingerprint);
 }
 
 bool on(const Entry& entry, int island) { return island < 0 || entry.islands.count(island) > 0; }
@@ -72,29 +72,29 @@ Niche niche_of(const record::Candidate& candidate, const ports::Outcome& seen) {
           resources_of(seen.occupancy)};
 }
 
-bool Population::add(record::Candidate candidate, const ProposalRequest& order) {
+bool Population::add(record::Candidate candidate, const ProposalRequest& request) {
   const std::string id = candidate.id;
   if (!Entries::add(std::move(candidate))) return false;
   Entry& entry = at(id);
-  entry.order = order;
-  entry.islands.insert(order.island);
+  entry.request = request;
+  entry.islands.insert(request.island);
   return true;
 }
 
 void Population::add_screening(const std::string& id, ports::Outcome seen, double score,
-                               std::optional<CodeFingerprint> print) {
+                               std::optional<CodeFingerprint> fingerprint) {
   Entry* entry = &at(id);
   entry->outcome = std::move(seen);
   entry->outcome.code.clear();
   entry->score = score;
-  entry->print = print;
+  entry->fingerprint = fingerprint;
   entry->niche = niche_of(entry->candidate, entry->outcome);
-  if (!print) return;
+  if (!fingerprint) return;
   for (const Entry& other : entries()) {
-    if (&other == entry || !other.print) continue;
-    const double far = distance(*print, *other.print);
+    if (&other == entry || !other.fingerprint) continue;
+    const double far = distance(*fingerprint, *other.fingerprint);
     entry->novelty = std::min(entry->novelty, far);
-    if (far == 0 && other.print->exact == print->exact && entry->same_as.empty())
+    if (far == 0 && other.fingerprint->exact == fingerprint->exact && entry->same_as.empty())
       entry->same_as = other.same_as.empty() ? other.candidate.id : other.same_as;
   }
 }

@@ -31,11 +31,11 @@ struct Niche {
 std::string schedule_kind(const record::Candidate& candidate);
 Niche niche_of(const record::Candidate& candidate, const ports::Outcome& seen);
 
-/// The `code` of an outcome is dropped: the print is enough.
+/// The `code` of an outcome is dropped: the fingerprint is enough.
 struct Entry : archive::Entry {
-  ProposalRequest order;  // that the candidate answers
+  ProposalRequest request;  // that the candidate answers
   Niche niche;
-  std::optional<CodeFingerprint> print;
+  std::optional<CodeFingerprint> fingerprint;
   double novelty = 1;    // distance to the nearest earlier candidate
   std::string same_as;   // id of a candidate with exactly this code
   double score = 1;      // of the verifiers
@@ -54,11 +54,11 @@ struct Entry : archive::Entry {
 class Population : public archive::Entries<Entry> {
  public:
   /// False when the archive already has a candidate with this id.
-  bool add(record::Candidate candidate, const ProposalRequest& order);
+  bool add(record::Candidate candidate, const ProposalRequest& request);
 
-  /// Records what a verifier saw: niche, print, novelty, and whether the same code is known.
+  /// Records what a verifier saw: niche, fingerprint, novelty, and whether the same code is known.
   void add_screening(const std::string& id, ports::Outcome seen, double score,
-                     std::optional<CodeFingerprint> print);
+                     std::optional<CodeFingerprint> fingerprint);
   /// Records the opinion of a reviewer.
   void read(const std::string& id, double score, const std::string& refused,
             const std::string& detail);

@@ -22,7 +22,7 @@ class Search {
   Search(Proposer& proposer, ports::Judge& judge, Archive& archive, const Options& options)
       : proposer_(proposer), judge_(judge), archive_(archive), options_(options) {
     refresh();
-    standing_.since_better = 0;
+    progress_.since_better = 0;
   }
 
   Result<SearchResult> run() {
@@ -47,38 +47,38 @@ class Search {
   void note(const record::Candidate& candidate, const ports::Outcome& look, bool timed);
   void refresh();
   void report_progress(Phase phase) const {
-    if (options_.watch) options_.watch(standing_, phase);
+    if (options_.watch) options_.watch(progress_, phase);
   }
 
   Proposer& proposer_;
   ports::Judge& judge_;
   Archive& archive_;
   const Options& options_;
-  SearchProgress standing_;
+  SearchProgress progress_;
   std::vector<std::string> finalists_;  // ids, best first, after the paired timings
   SearchResult outcome_;
 };
 
 void Search::refresh() {
   const Entry* best = archive_.best();
-  standing_.seconds = options_.seconds();
-  standing_.clock = judge_.has_clock();
-  standing_.refused = archive_.refused();
-  standing_.floor_us = options_.floor_us;
-  standing_.tried = static_cast<size_t>(std::ranges::count_if(
+  progress_.seconds = options_.seconds();
+  progress_.clock = judge_.has_clock();
+  progress_.refused = archive_.refused();
+  progress_.floor_us = options_.floor_us;
+  progress_.tried = static_cast<size_t>(std::ranges::count_if(
       archive_.entries(), [](const Entry& entry) { return entry.us() > 0 || !entry.alive(); }));
   if (best == nullptr) return;
-  const bool kind_changed = standing_.measured != best->outcome.measured;
-  if (standing_.best_us == 0 || kind_changed || best->us() < kBetter * standing_.best_us)
-    standing_.since_better = 0;
-  standing_.best_us = best->us();
-  standing_.measured = best->outcome.measured;
+  const bool kind_changed = progress_.measured != best->outcome.measured;
+  if (progress_.best_us == 0 || kind_changed || best->us() < kBetter * progress_.best_us)
+    progress_.since_better = 0;
+  progress_.best_us = best->us();
+  progress_.measured = best->outcome.measured;
 }
 
 void Search::note(const record::Candidate& candidate, const ports::Outcome& look, bool timed) {
   archive_.note(candidate, look);
   // If the judge has a clock, only measured results count here.
-  if (!judge_.has_clock() || timed) ++standing_.since_better;
+  if (!judge_.has_clock() || timed) ++progress_.since_better;
   refresh();
 }
 
@@ -133,17 +133,17 @@ Result<bool> Search::measure() {
 
 Status Search::explore() {
   // When a rule applies from the start, one candidate is still screened, and measured if possible.
-  std::optional<std::string> stop = first_reason(options_.rules, standing_);
+  std::optional<std::string> stop = first_reason(options_.rules, progress_);
   if (stop && archive_.best() == nullptr) KW_TRY(screen(1));
-  if (stop && !standing_.measured) KW_TRY(measure());
+  if (stop && !progress_.measured) KW_TRY(measure());
   while (!stop) {
     // Measuring is the slow step: no more candidates are screened while a full lane waits.
     const bool enough = judge_.has_clock() && worth_measuring().size() >= options_.lane;
     const bool screened = !enough && KW_TRY(screen(options_.batch));
     const bool measured = KW_TRY(measure());
     refresh();
-    stop = first_reason(options_.rules, standing_);
-    if (!stop && !screened && !measured) stop = "everything was tried";
+    stop = first_reason(options_.rules, progress_);
+    if (!stop && !screened && !measured) stop = "no untried candidate is left";
   }
   outcome_.stopped = *stop;
   outcome_.seconds = options_.seconds();

@@ -99,7 +99,7 @@ TEST(Search, FindsTheFastestAndCertifiesIt) {
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(winner_of(*outcome, archive), 31);
   EXPECT_EQ(world.certified, std::vector<int64_t>{31});
-  EXPECT_EQ(outcome->stopped, "everything was tried");
+  EXPECT_EQ(outcome->stopped, "no untried candidate is left");
   EXPECT_EQ(outcome->kept.size(), 49u);
   EXPECT_TRUE(archive.at(*outcome->winner).certified);
 }

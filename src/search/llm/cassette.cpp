@@ -76,9 +76,8 @@ Outcome Cassette::play(const std::string& provider, const Request& request) {
     return entry.outcome;
   }
   if (due == nullptr) {
-    return unavailable(
-        fmt::format("{}: all {} recorded exchanges are used up, and one more is asked for", path_,
-                    entries_.size()));
+    return unavailable(fmt::format("{}: the recording has {} exchanges; the run requested another",
+                                   path_, entries_.size()));
   }
   const auto number = due - entries_.data() + 1;
   if (due->provider != provider) {

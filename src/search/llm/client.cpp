@@ -65,7 +65,7 @@ Result<std::unique_ptr<LlmProvider>> Client::bottom(const std::string& name) {
   const bool command = name == "command";
   if (row == nullptr && !command) {
     const ModelId unknown = KW_TRY(parse_model_id(name + ":model", config_));
-    return input_error("there is no provider " + unknown.provider);
+    return input_error("unknown provider '" + unknown.provider + "'");
   }
   if (cassette_) {
     const Capabilities can = command ? CommandProvider().capabilities()

@@ -84,7 +84,7 @@ Result<ModelId> parse_model_id(const std::string& text, const Config& config) {
     return id;
   }
   const std::vector<std::string> names = provider_names(config);
-  return input_error("'{}': there is no provider '{}'{}; there are {}; others go into {}", text,
+  return input_error("'{}': unknown provider '{}'{}; known: {}; add others to {}", text,
                      id.provider, did_you_mean(id.provider, names), join(names, ", "),
                      config.user_file);
 }

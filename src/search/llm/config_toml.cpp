@@ -76,8 +76,7 @@ Status check_headers(const std::string& file, const toml::table& table, const He
     if (name.empty() || name.find_first_not_of(kPlain) != std::string::npos)
       return toml_error(file, *node, fmt::format("'{}' is not a name of a header", name));
     if (is_key_header(name))
-      return toml_error(file, *node,
-                        "a key belongs into a key_env or a key_file, where it is kept secret");
+      return toml_error(file, *node, "put the key in key_env or key_file, where it is kept secret");
   }
   return Done{};
 }

@@ -493,7 +493,7 @@ TEST_F(Cassettes, NameTheFirstDifference) {
   labelled.label = "not sent";
   labelled.timeout_seconds = 1;
   EXPECT_TRUE(cassette->play("anthropic", labelled));
-  EXPECT_NE(why("anthropic", with("hello world")).find("used up"), std::string::npos);
+  EXPECT_NE(why("anthropic", with("hello world")).find("the run requested another"), std::string::npos);
 }
 
 TEST_F(Cassettes, RefuseWhatIsNone) {

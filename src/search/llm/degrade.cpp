@@ -37,7 +37,8 @@ Outcome Degrading::complete(const Request& request, const Watch& watch) {
   if (has_cache_marks(request) && can.caching != Caching::Marks) {
     drop_marks(changed);
     notes.push_back(can.caching == Caching::Automatic
-                        ? "prompt_caching: the provider decides by itself; marks are left out"
+                        ? "prompt_caching: the provider chooses what to cache; cache marks are "
+                          "not sent"
                         : "prompt_caching: not supported");
   }
   if (request.reasoning.asked() && !can.reasoning) {

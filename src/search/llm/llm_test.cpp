@@ -165,7 +165,7 @@ const TomlCase kTomlCases[] = {
     {"word", "[provider.anthropic]\nkey = \"maybe\"", "required, optional, none"},
     {"injection", "[provider.anthropic]\nheaders = { x = \"a\\nb: c\" }", "one line"},
     {"header_key", "[provider.anthropic]\nheaders = { X-Api-Key = \"k\" }",
-     "key_env or a key_file"},
+     "key_env or key_file"},
     {"header_name", "[provider.anthropic]\nheaders = { \"a: b\" = \"c\" }", "name of a header"},
     {"price_model", "[[price]]\nmodel = \"x\"\ninput = 1\noutput = 1", "provider:model"},
     {"price_half", "[[price]]\nmodel = \"a:b\"\ninput = 1", "needs model"},

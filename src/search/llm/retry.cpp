@@ -34,8 +34,9 @@ Outcome Retrying::complete(const Request& request, const Watch& watch) {
     double wait = std::min(policy_.longest_seconds, doubled) * (0.75 + 0.5 * random.real());
     if (failure.retry_after_seconds) {
       if (*failure.retry_after_seconds > policy_.longest_retry_after) {
-        failure.message += fmt::format(" (it asks to wait {:.0f} s, which is too long)",
-                                       *failure.retry_after_seconds);
+        failure.message +=
+            fmt::format(" (the provider requests a wait of {:.0f} s, which is too long)",
+                        *failure.retry_after_seconds);
         return outcome;
       }
       wait = std::max(*failure.retry_after_seconds, wait * 0.1);

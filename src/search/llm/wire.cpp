@@ -100,7 +100,7 @@ bool may_send_temperature(const Request& request, const WireTarget& target,
                           std::vector<std::string>& degraded) {
   if (!request.temperature) return false;
   if (target.model.temperature) return true;
-  degraded.push_back("temperature: the model takes none; left out");
+  degraded.push_back("temperature: not sent: the model does not accept a temperature");
   return false;
 }
 

@@ -110,7 +110,7 @@ void add_thinking(const Request& request, const WireTarget& target, Json& body,
                   std::vector<std::string>& degraded) {
   if (!request.reasoning.asked()) return;
   if (target.model.thinking == Thinking::Budget && calls_without_thinking(request)) {
-    degraded.push_back("reasoning: the conversation has calls of another model; left out");
+    degraded.push_back("reasoning: not sent: the conversation contains another model's calls");
   } else if (target.model.thinking == Thinking::Budget) {
     const int64_t most = request.max_tokens - 1;
     if (most < kLeastThinking) {
@@ -123,7 +123,7 @@ void add_thinking(const Request& request, const WireTarget& target, Json& body,
     body.set("thinking", Json(Json::Object{{"type", "adaptive"}}));
     body.set("output_config", Json(Json::Object{{"effort", effort_of(request.reasoning)}}));
   } else {
-    degraded.push_back("reasoning: the model has none; left out");
+    degraded.push_back("reasoning: not sent: the model does not support reasoning");
   }
 }
 

@@ -121,7 +121,7 @@ Json config_json(const Request& request, const WireTarget& target,
     const std::string effort = effort_of(request.reasoning);
     thinking.set("thinkingLevel", effort == "low" ? "low" : "high");
   } else {
-    degraded.push_back("reasoning: the model has none; left out");
+    degraded.push_back("reasoning: not sent: the model does not support reasoning");
     return config;
   }
   config.set("thinkingConfig", std::move(thinking));

@@ -70,7 +70,7 @@ Json write_body(const Request& request, const WireTarget& target,
   }
   if (may_send_temperature(request, target, degraded))
     body.set("temperature", *request.temperature);
-  if (!request.stop.empty()) degraded.push_back("stop: the format has none; left out");
+  if (!request.stop.empty()) degraded.push_back("stop: not sent: this format has no stop words");
   if (target.streaming == Streaming::Yes) body.set("stream", true);
   return body;
 }

@@ -7,7 +7,7 @@
 #include "optimize/ablations.h"
 #include "optimize/branches.h"
 #include "optimize/evidence.h"
-#include "optimize/sightings.h"
+#include "optimize/method_history.h"
 #include "optimize/steps.h"
 
 namespace kw::optimize {

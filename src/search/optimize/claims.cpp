@@ -295,7 +295,7 @@ class ClaimGate {
     }
     const std::string truth = reason_not_chosen(plan_, state_, higher, claims_.ids);
     if (given != truth)
-      refuse(fmt::format("{}: it was not left out for {}: {}", id, given,
+      refuse(fmt::format("{}: {} is not why it was left out: {}", id, given,
                          truth.empty() ? "it should be tried: " + higher.why
                                        : fmt::format("the reason is {} ({})", truth, higher.why)));
   }

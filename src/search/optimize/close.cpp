@@ -15,8 +15,8 @@
 #include "optimize/branches.h"
 #include "optimize/evidence.h"
 #include "optimize/iteration_plan.h"
+#include "optimize/method_history.h"
 #include "optimize/records.h"
-#include "optimize/sightings.h"
 #include "optimize/steps.h"
 
 namespace kw::optimize {

@@ -1,6 +1,6 @@
 // Steps of a run execute in different processes, so evidence about a kernel must survive on disk.
 // roofline.json holds the analysis; ncu_top.json holds all metrics with their sources, and before
-// them the worst metrics of each axis for the reader. "Worst" means: a trigger of the catalog
+// them the worst metrics of each axis for the reader. "Worst" means: a trigger of the catalogue
 // reacts to it most strongly. Both files are stamped, so an edited file is detected. Profiling
 // again in each step was the alternative; it is slow and gives other numbers. The cost: a new
 // metric or bottleneck name must be readable here.

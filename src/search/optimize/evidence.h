@@ -20,7 +20,7 @@ struct Evidence {
 
 Evidence evidence_of(const profile::Examined& examined);
 
-/// ncu_top.json: the `count` worst metrics of each axis by the catalog's triggers, then all.
+/// ncu_top.json: the `count` worst metrics of each axis by the catalogue's triggers, then all.
 Json metrics_document(const Evidence& evidence, const std::string& kernel,
                       const std::string& report, int count);
 /// Reads the metrics of such documents with their sources.

@@ -178,7 +178,7 @@ class Loop {
     const profile::Plan left = KW_TRY(plan_iteration(state_, evidence, excluded));
     KW_TRY(explain(left, evidence, {}, excluded));
     KW_TRY(note_nothing());
-    return author_.name() + " has nothing more to try";
+    return author_.name() + " has no untried method";
   }
 
   /// Ends the iteration without a try, or after failed tries only.

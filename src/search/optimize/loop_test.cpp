@@ -44,7 +44,7 @@ class Loop : public TestRun {
 
 TEST_F(Loop, StopsWhenTheAuthorHasNothing) {
   const Outcome outcome = run();
-  EXPECT_EQ(outcome.document["stopped"].as_string(), "somebody has nothing more to try");
+  EXPECT_EQ(outcome.document["stopped"].as_string(), "somebody has no untried method");
   EXPECT_EQ(folder_->state.phase, Phase::Finalized);
   EXPECT_GT(author_.asked.size(), 1U) << "what it could not write is planned around";
   EXPECT_TRUE(author_.asked.back().methods.empty()) << "at last it is asked for tunables alone";

@@ -59,7 +59,7 @@ struct Assignment {
   std::string parent;                  // text of the best kernel so far
   std::vector<std::string> methods;    // chosen now, in the order to apply them
   std::vector<std::string> inherited;  // proven before; must stay
-  std::vector<std::string> guidance;   // per method, from the catalog
+  std::vector<std::string> guidance;   // per method, from the catalogue
   std::string evidence;                // metrics, roofline and plan as text
   std::vector<std::string> failures;   // of the try before: "b2: wrong: …"
   std::vector<std::string> known;      // texts already tried

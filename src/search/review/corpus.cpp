@@ -55,7 +55,7 @@ class CorpusReader {
   Status task(const Json& json) {
     const std::string name = KW_TRY(text(json, "task"));
     if (!references_.emplace(name, KW_TRY(text(json, "reference"))).second)
-      return input_error("task '{}' is there twice", name);
+      return input_error("task '{}' is listed twice", name);
     return Done{};
   }
   Status base(const Json& json) {
@@ -64,7 +64,7 @@ class CorpusReader {
     if (!references_.contains(base.task))
       return input_error("no row above it has task '{}'", base.task);
     if (!bases_.emplace(name, std::move(base)).second)
-      return input_error("base '{}' is there twice", name);
+      return input_error("base '{}' is listed twice", name);
     return Done{};
   }
   Status entry(const Json& json) {
@@ -82,7 +82,7 @@ class CorpusReader {
     entry.module = KW_TRY(apply_edits(found->second.text, json["edits"]));
     KW_TRY(verdict(json, entry));
     if (!ids_.emplace(entry.id, 0).second)
-      return input_error("entry '{}' is there twice", entry.id);
+      return input_error("entry '{}' is listed twice", entry.id);
     corpus_.entries.push_back(std::move(entry));
     return Done{};
   }

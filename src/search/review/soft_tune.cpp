@@ -265,9 +265,9 @@ class Tuning {
     if (!tuned.finished || before == nullptr || after == nullptr || !request_.install)
       return Done{};
     if (after->confusion.fitness() < before->confusion.fitness()) {
-      report_.warnings.push_back(fmt::format(
-          "{}: the tuned prompt is not better on unseen tasks, so it stays in its folder",
-          field_name(tuned.field)));
+      report_.warnings.push_back(
+          fmt::format("{}: the tuned prompt is not better on unseen tasks, so it was not installed",
+                      field_name(tuned.field)));
       return Done{};
     }
     const std::string folder = tuned_prompts_folder();

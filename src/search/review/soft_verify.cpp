@@ -33,7 +33,7 @@ constexpr size_t kMostReadings = 4;  // modules at a time, three specialists eac
 /// Rounded, so that among similar scores the times decide.
 double coarse(double score) { return std::round(score * kScoreSteps) / kScoreSteps; }
 
-Json suspicions_json(const std::vector<StaticWarning>& all) {
+Json static_warnings_json(const std::vector<StaticWarning>& all) {
   Json list = Json::array();
   for (const StaticWarning& one : all)
     list.push(Json::object()
@@ -89,7 +89,8 @@ class SoftVerifier : public evolve::Verifier {
       for (const auto& [request, outcome] : read.talks)
         KW_TRY(records_.journal->exchange(request.label, request, outcome));
       Json event = to_json(read.opinion);
-      event.set("id", read.id).set("suspicions", suspicions_json(suspicions(read.one.module)));
+      event.set("id", read.id);
+      event.set("suspicions", static_warnings_json(static_warnings(read.one.module)));
       KW_TRY(records_.run->append(kOpinionEvent, event));
       opinions_[read.one.module] = read.opinion;
       fresh.emplace(read.id, std::move(read.opinion));
@@ -120,7 +121,7 @@ class SoftVerifier : public evolve::Verifier {
                                    const Opinion& opinion) {
     evolve::Review reading;
     reading.id = id;
-    reading.score = coarse(opinion.score) * suspicion_score(suspicions(text));
+    reading.score = coarse(opinion.score) * static_warning_score(static_warnings(text));
     if (!opinion.rejected) return reading;
     reading.refused = "all reviewers are sure that it is wrong";
     reading.detail = opinion.why();

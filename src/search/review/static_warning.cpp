@@ -110,7 +110,7 @@ void look_at_exponentials(const std::vector<CodeToken>& tokens, std::vector<Stat
 
 }  // namespace
 
-std::vector<StaticWarning> suspicions(const std::string& module_text) {
+std::vector<StaticWarning> static_warnings(const std::string& module_text) {
   const std::vector<CodeToken> tokens = code_tokens(module_text);
   std::vector<StaticWarning> all;
   look_at_rounding(tokens, all);
@@ -118,7 +118,7 @@ std::vector<StaticWarning> suspicions(const std::string& module_text) {
   return all;
 }
 
-double suspicion_score(const std::vector<StaticWarning>& all) {
+double static_warning_score(const std::vector<StaticWarning>& all) {
   return std::max(kLeast, std::pow(kFactor, static_cast<double>(all.size())));
 }
 

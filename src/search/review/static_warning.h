@@ -13,9 +13,9 @@ struct StaticWarning {
   std::string what;
 };
 
-std::vector<StaticWarning> suspicions(const std::string& module_text);
+std::vector<StaticWarning> static_warnings(const std::string& module_text);
 
-/// 1 without suspicions, lower with each one, never 0.
-double suspicion_score(const std::vector<StaticWarning>& all);
+/// 1 without warnings, lower with each one, never 0.
+double static_warning_score(const std::vector<StaticWarning>& all);
 
 }  // namespace kw::review

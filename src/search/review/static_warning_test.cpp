@@ -28,7 +28,7 @@ struct BodyCase {
 class WarnedBodies : public testing::TestWithParam<BodyCase> {};
 
 TEST_P(WarnedBodies, AreSuspectedForTheirSums) {
-  const std::vector<StaticWarning> found = suspicions(module_of(GetParam().body));
+  const std::vector<StaticWarning> found = static_warnings(module_of(GetParam().body));
   EXPECT_EQ(!found.empty(), GetParam().suspicious) << (found.empty() ? "" : found[0].what);
 }
 
@@ -57,8 +57,9 @@ TEST(Suspicions, SurviveDeepAndBrokenText) {
   };
   for (const char* piece : {"(", "{", "[", "if (i < n) ", "for (int j = 0; j < n; ++j) ", "i ? ",
                             "-", "f<1>(", "while (1) ", "else ", "x[", "!"})
-    suspicions(module_of("  y[0] = " + repeated(piece, 5000) + "\n  " + repeated(piece, 5000)));
-  suspicions(module_of("  y[0] = 0" + repeated(" + (i * 2 - 1)", 20000) + ";\n"));
+    static_warnings(
+        module_of("  y[0] = " + repeated(piece, 5000) + "\n  " + repeated(piece, 5000)));
+  static_warnings(module_of("  y[0] = 0" + repeated(" + (i * 2 - 1)", 20000) + ";\n"));
 }
 
 TEST(Suspicions, SurviveMangledModules) {
@@ -76,22 +77,22 @@ TEST(Suspicions, SurviveMangledModules) {
       else
         text.insert(at, pieces[random.below(std::size(pieces))]);
     }
-    suspicions(text);
+    static_warnings(text);
     EXPECT_FALSE(shown_module(text).empty());
   }
 }
 
 TEST(Suspicions, NeverReachNothing) {
-  EXPECT_EQ(suspicion_score({}), 1);
-  EXPECT_LT(suspicion_score({{}}), 1);
-  EXPECT_GT(suspicion_score(std::vector<StaticWarning>(50)), 0);
+  EXPECT_EQ(static_warning_score({}), 1);
+  EXPECT_LT(static_warning_score({{}}), 1);
+  EXPECT_GT(static_warning_score(std::vector<StaticWarning>(50)), 0);
 }
 
 TEST(Suspicions, AreRareAmongRightModules) {
   Confusion numerics;
   std::string slandered;
   for (const CorpusEntry& entry : shipped_corpus().entries) {
-    const std::vector<StaticWarning> found = suspicions(entry.module);
+    const std::vector<StaticWarning> found = static_warnings(entry.module);
     const bool right = entry.right;
     numerics.add(right, entry.defensive(), found.empty() ? ReviewCall::Right : ReviewCall::Wrong);
     if (right && !found.empty())

@@ -43,7 +43,7 @@ std::string mistake_text(const Score::Mistake& mistake, Field field) {
   if (right) truth = entry.right ? "it is right" : "it is right in this field";
   if (entry.defensive()) truth += ", and only more careful than it must be";
   return fmt::format(
-      "What it said: {}\nWhat was found out: {}\n{}\n",
+      "The reviewer's answer: {}\nThe judge's verdict: {}\n{}\n",
       stages::data("data", stages::shortened(said, 1500)), stages::data("data", truth),
       stages::data("cuda",
                    stages::shortened(numbered(shown_module(entry.module)), kMostShownBytes)));
@@ -173,13 +173,13 @@ class Tuner {
     return Done{};
   }
 
-  /// The score of suspicions() on the same modules, which costs nothing.
+  /// The score of static_warnings() on the same modules, which costs nothing.
   Score unread_score() const {
     Score score;
     for (const CorpusEntry* entry : split_.held_out)
       score.confusion.add(
           label(*entry, settings_.field).value_or(true), entry->defensive(),
-          suspicions(entry->module).empty() ? ReviewCall::Right : ReviewCall::Wrong);
+          static_warnings(entry->module).empty() ? ReviewCall::Right : ReviewCall::Wrong);
     return score;
   }
 

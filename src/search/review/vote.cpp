@@ -46,7 +46,7 @@ Result<Reason> parse_reason(const Json& json, int64_t lines) {
   if (!json["line"].is_int() || json["line"].as_int() < 1 || json["line"].as_int() > lines)
     return input_error("the line of a reason must be 1 to {}", lines);
   if (!json["why"].is_string() || trim(json["why"].as_string()).empty())
-    return input_error("a reason does not say why");
+    return input_error("a reason has no 'why'");
   return Reason{json["line"].as_int(), json["why"].as_string().substr(0, kMostWhyBytes)};
 }
 

@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "1 to 40"},
         AnswerCase{"why_empty",
                    R"({"verdict":"wrong","confidence":1,"reasons":[{"line":3,"why":" "}]})",
-                   "say why"}),
+                   "has no 'why'"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(AnswersText, MangledOnesNeverDoHarm) {

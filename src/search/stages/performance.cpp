@@ -51,7 +51,7 @@ Result<std::string> Stages::Impl::judge_faster(const TryRequest& request, const 
   return fmt::format("Your last module ({}) is right and takes {}; the best before it took {}. {}",
                      candidate.id, time_text(time.us, time.measured),
                      time_text(last, time.measured),
-                     better ? "It is the best now." : "The best one stays.");
+                     better ? "It is the best now." : "The earlier module is still the best.");
 }
 
 Result<std::string> Stages::Impl::faster(const TryRequest& request) {

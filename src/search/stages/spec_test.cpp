@@ -130,7 +130,7 @@ TEST(PlanWords, AreOverTheDefaults) {
       {{"", "", {}, {"polish=-1"}, false}, "from 0 to"},
       {{"", "", {}, {"polish=x"}, false}, "from 0 to"},
       {{"", "", {}, {"escalated_codegen"}, false}, "from 0 to"},
-      {{"nobody:x", "", {}, {}, false}, "there is no provider 'nobody'"},
+      {{"nobody:x", "", {}, {}, false}, "unknown provider 'nobody'"},
   };
   for (const auto& [wrong, want] : bad) {
     const Result<ModelPlan> made = make_plan(wrong, config);

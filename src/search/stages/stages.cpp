@@ -45,7 +45,7 @@ std::string history_text(const std::vector<Attempt>& attempts) {
                        attempt.candidate.empty() ? "" : "module " + attempt.candidate + ": ",
                        split_lines(attempt.outcome.empty() ? "?" : attempt.outcome)[0]);
   }
-  return out.empty() ? "nothing was tried before\n" : out;
+  return out.empty() ? "this is the first attempt\n" : out;
 }
 
 Stages::Stages(ModelPlan plan, StageInput input, Ports ports, StageProgress progress)
@@ -145,8 +145,7 @@ std::string Stages::Impl::last_source() const {
     if (at->candidate.empty() || !ports.known) continue;
     const auto candidate = ports.known(at->candidate);
     if (candidate)
-      return source_text(*candidate) + "\nWhat was found out about it:\n" +
-             data("data", at->outcome);
+      return source_text(*candidate) + "\nThe judge's findings:\n" + data("data", at->outcome);
   }
   return "";
 }

@@ -90,7 +90,7 @@ class Stages {
 /// The attempts so far, one line each, as context for a later model.
 std::string history_text(const std::vector<Attempt>& attempts);
 
-/// Removes comments that state times, rates or speedups: only the engine measures them.
+/// Removes comments that state times, rates or speedups: only kernelwright measures them.
 std::string without_claims(const std::string& module);
 /// Adds `lines` as comments after the plan lines at the beginning of a module.
 std::string with_header(const std::string& module, const std::vector<std::string>& lines);

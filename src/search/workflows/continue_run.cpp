@@ -121,7 +121,7 @@ Status restore_request(SynthesizeRequest& request, const store::RunInputs& store
                        const ContinueRequest& how) {
   request = request_from_json(stored.config);
   if (request.reference.empty())
-    return input_error(how.folder + "/inputs/config.json does not say what was asked");
+    return input_error(how.folder + "/inputs/config.json has no request");
   request.prompt = stored.prompt;
   request.version = how.version;
   if (!how.reference.empty()) request.reference = how.reference;

@@ -44,7 +44,7 @@ std::string asked_text(const Json& row, const char* name) {
 std::string unseen_text(const Json& row) {
   std::string line = row["dims"].as_string() + ": ";
   if (!row["problem"].is_null()) return line + "unknown, " + row["problem"].as_string();
-  line += fmt::format("{:.2f} us beside {:.2f} us of the first generated kernel ({})",
+  line += fmt::format("{:.2f} us, compared with {:.2f} us of the first generated kernel ({})",
                       row["us"].as_double(), row["baseline_us"].as_double(),
                       row["measured"].as_bool() ? "measured" : "estimated");
   if (row["relative"].is_number())

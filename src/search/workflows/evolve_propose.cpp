@@ -84,21 +84,21 @@ EvolveAuthor::~EvolveAuthor() {
   }
 }
 
-Status EvolveAuthor::begin(const evolve::ProposalRequest& order,
+Status EvolveAuthor::begin(const evolve::ProposalRequest& request,
                            const evolve::Population& archive) {
-  if (!order.arm.empty()) {
-    pending_[order.number] = KW_TRY(ask(order, archive));
+  if (!request.arm.empty()) {
+    pending_[request.number] = KW_TRY(ask(request, archive));
     return Done{};
   }
-  evolve::Proposal offer;
-  if (order.only_this) {
-    offer.candidate = mutator_.tune(order, archive);
+  evolve::Proposal proposal;
+  if (request.only_this) {
+    proposal.candidate = mutator_.tune(request, archive);
   } else {
-    offer.candidate = KW_TRY(mutator_.mutate(order, archive));
-    offer.exhausted = !offer.candidate;
+    proposal.candidate = KW_TRY(mutator_.mutate(request, archive));
+    proposal.exhausted = !proposal.candidate;
   }
-  if (!offer.candidate) offer.problem = "everything was tried";
-  mutated_[order.number] = std::move(offer);
+  if (!proposal.candidate) proposal.problem = "no untried candidate is left";
+  mutated_[request.number] = std::move(proposal);
   return Done{};
 }
 
@@ -148,20 +148,20 @@ std::string EvolveAuthor::failures(const evolve::Population& archive) const {
   return "What failed lately; do not repeat it:\n" + stages::data("data", join(lines, "\n"));
 }
 
-std::string EvolveAuthor::told(const evolve::ProposalRequest& order,
+std::string EvolveAuthor::told(const evolve::ProposalRequest& request,
                                const evolve::Population& archive) const {
   std::string parents, context;
-  for (size_t i = 0; i < order.parents.size(); ++i) {
-    const evolve::Entry* entry = archive.find(order.parents[i]);
+  for (size_t i = 0; i < request.parents.size(); ++i) {
+    const evolve::Entry* entry = archive.find(request.parents[i]);
     if (entry != nullptr)
       parents += shown(*entry, i == 0 ? "The first parent" : "The other parent");
   }
-  for (const std::string& id : order.context) {
+  for (const std::string& id : request.context) {
     if (const evolve::Entry* entry = archive.find(id)) context += shown(*entry, "Another kernel");
   }
   return stages::prompt(
       "evolve",
-      {{"request", stages::prompt(std::string("evolve_") + evolve::operator_name(order.op))},
+      {{"request", stages::prompt(std::string("evolve_") + evolve::operator_name(request.op))},
        {"parents", parents},
        {"context", context.empty() ? "" : "For comparison:\n\n" + context},
        {"shapes", models_->shapes},
@@ -169,34 +169,34 @@ std::string EvolveAuthor::told(const evolve::ProposalRequest& order,
 }
 
 Result<std::unique_ptr<EvolveAuthor::PendingAnswer>> EvolveAuthor::ask(
-    const evolve::ProposalRequest& order, const evolve::Population& archive) {
+    const evolve::ProposalRequest& request, const evolve::Population& archive) {
   KW_CHECK(models_.has_value(), "models are asked only where there are some");
-  const auto arm = std::ranges::find(models_->arms, order.arm, &evolve::Arm::name);
-  KW_CHECK(arm != models_->arms.end(), "orders name arms of the ensemble");
+  const auto arm = std::ranges::find(models_->arms, request.arm, &evolve::Arm::name);
+  KW_CHECK(arm != models_->arms.end(), "requests name arms of the ensemble");
   auto pending = std::make_unique<PendingAnswer>();
   pending->model = KW_TRY(llm::parse_model_id(arm->model, models_->session->client().config()));
   for (const evolve::Entry& entry : archive.entries())
     pending->sources[entry.candidate.id] = entry.candidate.text;
   stages::Conversation conversation(stages::system_blocks(models_->input), {});
-  const std::string text = told(order, archive);
+  const std::string text = told(request, archive);
   conversation.say(text);
   pending->request = conversation.request(
-      fmt::format("{} {} {}", kLabel, order.number + 1, evolve::operator_name(order.op)),
+      fmt::format("{} {} {}", kLabel, request.number + 1, evolve::operator_name(request.op)),
       pending->model.context_tokens);
   pending->request.temperature = arm->temperature;
   pending->request.reasoning.effort = effort_of(arm->effort);
   KW_TRY(models_->journal->write(
-      fmt::format("stage_evolve/{:04}/prompt_to_llm.md", order.number + 1), text + "\n"));
+      fmt::format("stage_evolve/{:04}/prompt_to_llm.md", request.number + 1), text + "\n"));
   pending->answer = std::async(std::launch::async, [session = models_->session, id = pending->model,
-                                                    request = pending->request] {
-    return session->answer(id, request, llm::Watch{});
+                                                    asked = pending->request] {
+    return session->answer(id, asked, llm::Watch{});
   });
   return pending;
 }
 
-evolve::Proposal EvolveAuthor::read(const evolve::ProposalRequest& order,
+evolve::Proposal EvolveAuthor::read(const evolve::ProposalRequest& request,
                                     const PendingAnswer& pending, const llm::Reply& reply) {
-  const std::string parent = order.parents.empty() ? "" : order.parents.front();
+  const std::string parent = request.parents.empty() ? "" : request.parents.front();
   const stages::FindParent find =
       [&](const std::string& id) -> std::optional<std::pair<std::string, std::string>> {
     const std::string wanted = id.empty() ? parent : id;
@@ -214,68 +214,69 @@ evolve::Proposal EvolveAuthor::read(const evolve::ProposalRequest& order,
       return input_error("there is no module that blocks could change");
     return evolve::apply_blocks(source->second, reply.text);
   }();
-  evolve::Proposal offer;
+  evolve::Proposal proposal;
   if (!text) {
-    offer.problem = text.error().message;
-    unusable_.push_back(std::string(split_lines(offer.problem).front()));
-    return offer;
+    proposal.problem = text.error().message;
+    unusable_.push_back(std::string(split_lines(proposal.problem).front()));
+    return proposal;
   }
-  offer.candidate = record::make_candidate(
-      *text, {}, "llm", fmt::format("{} by {}", evolve::operator_name(order.op), order.arm),
-      order.parents);
-  offer.candidate->model = pending.model.text();
-  offer.candidate->stage = evolve::operator_name(order.op);
-  offer.candidate->attempt = static_cast<int>(order.number + 1);
-  if (pending.sources.contains(offer.candidate->id))
-    unusable_.push_back("it is module " + offer.candidate->id + " unchanged");
-  return offer;
+  proposal.candidate = record::make_candidate(
+      *text, {}, "llm", fmt::format("{} by {}", evolve::operator_name(request.op), request.arm),
+      request.parents);
+  proposal.candidate->model = pending.model.text();
+  proposal.candidate->stage = evolve::operator_name(request.op);
+  proposal.candidate->attempt = static_cast<int>(request.number + 1);
+  if (pending.sources.contains(proposal.candidate->id))
+    unusable_.push_back("it is module " + proposal.candidate->id + " unchanged");
+  return proposal;
 }
 
-Status EvolveAuthor::note(const evolve::ProposalRequest& order, const PendingAnswer& pending,
-                          const evolve::Proposal& offer) {
+Status EvolveAuthor::note(const evolve::ProposalRequest& request, const PendingAnswer& pending,
+                          const evolve::Proposal& proposal) {
   stages::Attempt attempt;
   attempt.stage = kLabel;
-  attempt.number = static_cast<int>(order.number + 1);
+  attempt.number = static_cast<int>(request.number + 1);
   attempt.model = pending.model.text();
-  attempt.succeeded = offer.candidate.has_value();
-  if (offer.candidate) attempt.candidate = offer.candidate->id;
-  attempt.outcome = offer.candidate ? evolve::operator_name(order.op) : offer.problem;
+  attempt.succeeded = proposal.candidate.has_value();
+  if (proposal.candidate) attempt.candidate = proposal.candidate->id;
+  attempt.outcome = proposal.candidate ? evolve::operator_name(request.op) : proposal.problem;
   attempts_.push_back(attempt);
   return models_->journal->attempt(attempt);
 }
 
-Result<evolve::Proposal> EvolveAuthor::finish(const evolve::ProposalRequest& order) {
-  if (const auto mutated = mutated_.find(order.number); mutated != mutated_.end()) {
-    evolve::Proposal offer = std::move(mutated->second);
+Result<evolve::Proposal> EvolveAuthor::finish(const evolve::ProposalRequest& request) {
+  if (const auto mutated = mutated_.find(request.number); mutated != mutated_.end()) {
+    evolve::Proposal proposal = std::move(mutated->second);
     mutated_.erase(mutated);
-    return offer;
+    return proposal;
   }
-  const auto at = pending_.find(order.number);
-  KW_CHECK(at != pending_.end(), "an order is begun before it is finished");
+  const auto at = pending_.find(request.number);
+  KW_CHECK(at != pending_.end(), "a request is begun before it is finished");
   const std::unique_ptr<PendingAnswer> pending = std::move(at->second);
   pending_.erase(at);
   const llm::Outcome outcome = pending->answer.get();
   KW_TRY(models_->journal->exchange(pending->request.label, pending->request, outcome));
   KW_TRY(os::check_interrupted());
-  evolve::Proposal offer;
+  evolve::Proposal proposal;
   if (outcome) {
     KW_TRY(models_->journal->write(
-        fmt::format("stage_evolve/{:04}/llm_response.md", order.number + 1), outcome->text + "\n"));
-    offer = read(order, *pending, *outcome);
+        fmt::format("stage_evolve/{:04}/llm_response.md", request.number + 1),
+        outcome->text + "\n"));
+    proposal = read(request, *pending, *outcome);
   } else {
     // Ctrl-C returned above. Here only the evolution's time ended, so no model failed.
     const bool late = outcome.failure().kind == llm::FailureKind::Cancelled;
     if (!late) failure_ = outcome.failure();
-    offer.problem =
+    proposal.problem =
         late ? "the time was up before there was an answer" : outcome.failure().error().message;
-    offer.failure = late ? evolve::ModelFailure::None : model_failure_of(outcome.failure().kind);
+    proposal.failure = late ? evolve::ModelFailure::None : model_failure_of(outcome.failure().kind);
   }
   const llm::Config& config = models_->session->client().config();
-  offer.usd = llm::charge_of(pending->request, outcome,
-                             config.price(pending->model.provider, pending->model.model))
-                  .usd;
-  KW_TRY(note(order, *pending, offer));
-  return offer;
+  proposal.usd = llm::charge_of(pending->request, outcome,
+                                config.price(pending->model.provider, pending->model.model))
+                     .usd;
+  KW_TRY(note(request, *pending, proposal));
+  return proposal;
 }
 
 }  // namespace kw::workflows

@@ -56,8 +56,8 @@ class EvolveAuthor : public evolve::Author {
   /// Waits for models that still answer.
   ~EvolveAuthor() override;
 
-  Status begin(const evolve::ProposalRequest& order, const evolve::Population& archive) override;
-  Result<evolve::Proposal> finish(const evolve::ProposalRequest& order) override;
+  Status begin(const evolve::ProposalRequest& request, const evolve::Population& archive) override;
+  Result<evolve::Proposal> finish(const evolve::ProposalRequest& request) override;
   /// When an evolution ends early: waits for calls in progress and records their cost.
   Status finish_calls();
   /// The last failure of a model.
@@ -74,15 +74,15 @@ class EvolveAuthor : public evolve::Author {
     std::map<std::string, std::string> sources;  // by id; the modules that were shown
     std::future<llm::Outcome> answer;
   };
-  Result<std::unique_ptr<PendingAnswer>> ask(const evolve::ProposalRequest& order,
+  Result<std::unique_ptr<PendingAnswer>> ask(const evolve::ProposalRequest& request,
                                              const evolve::Population& archive);
-  std::string told(const evolve::ProposalRequest& order, const evolve::Population& archive) const;
+  std::string told(const evolve::ProposalRequest& request, const evolve::Population& archive) const;
   std::string shown(const evolve::Entry& entry, const char* title) const;
   std::string failures(const evolve::Population& archive) const;
-  evolve::Proposal read(const evolve::ProposalRequest& order, const PendingAnswer& pending,
+  evolve::Proposal read(const evolve::ProposalRequest& request, const PendingAnswer& pending,
                         const llm::Reply& reply);
-  Status note(const evolve::ProposalRequest& order, const PendingAnswer& pending,
-              const evolve::Proposal& offer);
+  Status note(const evolve::ProposalRequest& request, const PendingAnswer& pending,
+              const evolve::Proposal& proposal);
 
   evolve::Mutator& mutator_;
   std::optional<EvolveModelInput> models_;

@@ -170,7 +170,7 @@ TEST(EvolutionText, FlagsWhatDoesNotGeneralise) {
       "arms",
       Json::array().push(Json::object().set("arm", "a:b").set("asked", 3).set("gone", "no key")));
   const std::string text = evolution_text(evolution, false);
-  EXPECT_NE(text.find("N=7: 2.00 us beside 1.00 us"), std::string::npos) << text;
+  EXPECT_NE(text.find("N=7: 2.00 us, compared with 1.00 us"), std::string::npos) << text;
   EXPECT_NE(text.find("does not generalise"), std::string::npos);
   EXPECT_NE(text.find("N=8: unknown, no shape is small enough"), std::string::npos);
   EXPECT_NE(text.find("a:b: asked 3 times"), std::string::npos);

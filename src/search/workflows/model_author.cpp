@@ -1,5 +1,5 @@
 // A model can write methods that code generation does not have. This author sends one request per
-// assignment: the parent, the chosen methods with guidance from the catalog, the evidence and the
+// assignment: the parent, the chosen methods with guidance from the catalogue, the evidence and the
 // failures of the last try. Budget, ledger, cassettes and transcripts are those of a synthesis, so
 // the cost is known and a run can be replayed. The part of the prompt that never changes comes
 // first, so providers can cache it. A method that no branch claims in its `method` lines counts as

@@ -84,7 +84,7 @@ Status check_speed(Session& session, const halving::Entry& winner, const record:
   slower = slower || after > (same ? kSlower : 1) * before;
   if (!slower) return Done{};
   const std::string why =
-      fmt::format("the annotated module {}is slower: {:.2f} us beside {:.2f} us ({})",
+      fmt::format("the annotated module {}is slower: {:.2f} us, compared with {:.2f} us ({})",
                   same ? "" : "changes code and ", after, before,
                   session.judge->has_clock() ? "measured together" : "estimated");
   session.archive.note(made, ports::Outcome::refusal(why));

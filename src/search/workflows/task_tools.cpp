@@ -53,9 +53,9 @@ struct Keeping {
   }
 };
 
-class EngineTaskTools : public TaskTools, public ports::Judge, public profile::Examiner {
+class JudgeTaskTools : public TaskTools, public ports::Judge, public profile::Examiner {
  public:
-  EngineTaskTools(TaskToolsRequest request, single_run::Progress progress)
+  JudgeTaskTools(TaskToolsRequest request, single_run::Progress progress)
       : request_(std::move(request)), progress_(std::move(progress)) {
     judge = this;
     examiner = this;
@@ -114,18 +114,18 @@ class EngineTaskTools : public TaskTools, public ports::Judge, public profile::E
   std::vector<std::string> notes_;
 };
 
-void EngineTaskTools::report_progress(const std::string& what) const {
+void JudgeTaskTools::report_progress(const std::string& what) const {
   if (progress_) progress_(what);
 }
 
-Status EngineTaskTools::open() {
+Status JudgeTaskTools::open() {
   report_progress("reading the reference");
   KW_TRY(read_task());
   KW_TRY(open_machine());
   return open_judge();
 }
 
-Status EngineTaskTools::read_task() {
+Status JudgeTaskTools::read_task() {
   if (request_.reference.empty())
     return input_error("missing required option --reference REF: a Python file or a task folder");
   torch_ = reference::open_torch();
@@ -142,7 +142,7 @@ Status EngineTaskTools::read_task() {
   return reference::read_precision(request_.precision, task_->precision);
 }
 
-Status EngineTaskTools::open_machine() {
+Status JudgeTaskTools::open_machine() {
   timing::BenchOpenRequest open = machine_request(request_);
   open.patience_seconds = request_.patience_seconds;
   open.notice = progress_;
@@ -166,7 +166,7 @@ Status EngineTaskTools::open_machine() {
   return Done{};
 }
 
-Status EngineTaskTools::open_judge() {
+Status JudgeTaskTools::open_judge() {
   KW_TRY(keeping_.open(request_, *task_));
   judge::JudgeRequest ask;
   ask.task = &*task_;
@@ -180,11 +180,11 @@ Status EngineTaskTools::open_judge() {
   return Done{};
 }
 
-const ports::Device& EngineTaskTools::device() const {
+const ports::Device& JudgeTaskTools::device() const {
   return tools_.verify.gpu != nullptr ? *tools_.verify.gpu : *tools_.verify.virtual_gpu;
 }
 
-Json EngineTaskTools::environment() const {
+Json JudgeTaskTools::environment() const {
   JsonWriter v, tools;
   for (const char* name : kTools) {
     const std::optional<machine::Tool> tool = machine::examine_one(name);
@@ -201,11 +201,11 @@ Json EngineTaskTools::environment() const {
   return v("notes", notes_).take();
 }
 
-Result<std::string> EngineTaskTools::code_of(const std::string& kernel) {
+Result<std::string> JudgeTaskTools::code_of(const std::string& kernel) {
   return judge_->code_of(optimize::candidates_of({kernel}).front());
 }
 
-Result<ports::Outcome> EngineTaskTools::judged(const record::Candidate& candidate) {
+Result<ports::Outcome> JudgeTaskTools::judged(const record::Candidate& candidate) {
   const verification::VerifyReport report = KW_TRY(judge_->verify(candidate));
   const record::Verdict& verdict = report.gate.verdict;
   ports::Outcome out = ports::Outcome::refusal(judge::verdict_reason(verdict));
@@ -230,8 +230,8 @@ Result<ports::Outcome> EngineTaskTools::judged(const record::Candidate& candidat
   return out;
 }
 
-Result<std::vector<ports::Outcome>> EngineTaskTools::race(const ports::Candidates& candidates,
-                                                          const ports::RaceOptions& options) {
+Result<std::vector<ports::Outcome>> JudgeTaskTools::race(const ports::Candidates& candidates,
+                                                         const ports::RaceOptions& options) {
   if (has_clock()) {
     ports::RaceOptions asked = options;
     asked.quick = asked.quick || request_.quick;
@@ -247,21 +247,21 @@ Result<std::vector<ports::Outcome>> EngineTaskTools::race(const ports::Candidate
   return out;
 }
 
-Result<profile::Examined> EngineTaskTools::evidence(const std::string& kernel,
-                                                    std::optional<double> us,
-                                                    const std::string& report) {
+Result<profile::Examined> JudgeTaskTools::evidence(const std::string& kernel,
+                                                   std::optional<double> us,
+                                                   const std::string& report) {
   evidence::EvidenceRequest ask = evidence_request(kernel);
   ask.us = us;
   ask.report = report;
   return evidence::examine_module(ask, tools_, progress_);
 }
 
-Result<std::optional<std::vector<profile::SassFunction>>> EngineTaskTools::machine_code(
+Result<std::optional<std::vector<profile::SassFunction>>> JudgeTaskTools::machine_code(
     const std::string& kernel) {
   return evidence::machine_code(evidence_request(kernel), tools_);
 }
 
-evidence::EvidenceRequest EngineTaskTools::evidence_request(const std::string& kernel) const {
+evidence::EvidenceRequest JudgeTaskTools::evidence_request(const std::string& kernel) const {
   evidence::EvidenceRequest ask;
   ask.module_text = kernel;
   ask.task = &*task_;
@@ -277,7 +277,7 @@ evidence::EvidenceRequest EngineTaskTools::evidence_request(const std::string& k
 
 Result<std::unique_ptr<TaskTools>> open_task_tools(const TaskToolsRequest& request,
                                                    single_run::Progress progress) {
-  auto tools = std::make_unique<EngineTaskTools>(request, std::move(progress));
+  auto tools = std::make_unique<JudgeTaskTools>(request, std::move(progress));
   KW_TRY(tools->open());
   return std::unique_ptr<TaskTools>(std::move(tools));
 }

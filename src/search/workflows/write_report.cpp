@@ -68,7 +68,7 @@ void add_performance(const Session& session, SynthesisReport& report) {
     report.below_target = *report.speedup < session.request.perf_target;
     if (*report.below_target) {
       report.warnings.push_back(
-          fmt::format("below target: {:.2f} times the speed of {}, {:.2f} was asked for",
+          fmt::format("below target: {:.2f} times the speed of {}; the target is {:.2f}",
                       *report.speedup, best->name, session.request.perf_target));
     }
   }

@@ -1,4 +1,4 @@
-#include "optimize/sightings.h"
+#include "optimize/method_history.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Whether a kernel has a method: seen in machine code or, if the catalog has no signature for it,
+// Whether a kernel has a method: seen in machine code or, if the catalogue has no signature for it,
 // in the metrics that it should change. Internal to optimize.
 #pragma once
 
