@@ -23,7 +23,7 @@ CASES = [
     ("a proposer", [TASK, "--proposer", "lmm"], 2, "did you mean 'llm'"),
     ("a switch", [TASK, "--verifiers", "yes"], 2, "--verifiers needs on or off"),
     ("an empty ensemble", [TASK, "--ensemble", ""], 2, "--ensemble"),
-    ("an ensemble with a hole", [TASK, "--ensemble", "a:b,,c:d"], 2, "empty place"),
+    ("an ensemble with a hole", [TASK, "--ensemble", "a:b,,c:d"], 2, "an arm is empty"),
     ("the same arm twice", [TASK, "--ensemble", "openai:x:0.5,openai:x:0.5"], 2, "twice"),
     ("too hot", [TASK, "--ensemble", "openai:x:9.5"], 2, "0 to 2"),
     ("an unknown provider", [TASK, "--ensemble", "nobody:x"], 2, "nobody"),
