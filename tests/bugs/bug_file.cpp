@@ -50,6 +50,8 @@ Status read_directive(BugFile& bug, const std::vector<std::string>& words) {
   if (words[0] == "fill") return read_fill(bug, words);
   if (words[0] == "order") {
     bug.order = true;
+  } else if (words[0] == "certain") {
+    bug.certain = true;
   } else if (words[0] == "absent" && words.size() == 2) {
     bug.setting.absent.insert(words[1]);
   } else if (words[0] == "budget" && words.size() == 2) {

@@ -1,7 +1,7 @@
 // A seeded-bug kernel as a file: the module, and in its comments what must be found where.
 //   //~ KIND        at the end of a line: a finding of this kind is due on this line
 //   //? dims N=100  what to run it with; also: absent NAME, fill NAME LOW..HIGH, order, budget
-//   COUNT, misalign BYTES
+//   COUNT, misalign BYTES, certain (what is due makes the run fail)
 //   //? expect KIND a finding of this kind is due, wherever; //? also KIND…: these may come along;
 //   //? refused TEXT it is refused with this before it runs
 #pragma once
@@ -25,6 +25,7 @@ struct BugFile {
   corpus::Setting setting;
   std::map<std::string, std::pair<int64_t, int64_t>> fills;  // integer inputs and their ranges
   bool order = false;                                        // run with the order check
+  bool certain = false;                                      // a warning would not do
   int misalign = 0;     // bytes that every buffer is moved by, as far as its alignment allows
   uint64_t budget = 0;  // warp instructions; 0: the device's own
   std::map<record::FindingKind, std::set<int>> due;  // lines by kind; no lines: anywhere

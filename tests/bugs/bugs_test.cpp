@@ -68,9 +68,12 @@ bool on_line(const Finding& finding, const std::set<int>& lines) {
          (finding.other_at && lines.contains(finding.other_at->line));
 }
 
-bool found(const std::vector<Finding>& findings, FindingKind kind, const std::set<int>& lines) {
+bool found(const std::vector<Finding>& findings, FindingKind kind, const std::set<int>& lines,
+           bool certain = false) {
   for (const Finding& finding : findings)
-    if (finding.kind == kind && on_line(finding, lines)) return true;
+    if (finding.kind == kind && on_line(finding, lines) &&
+        (!certain || finding.certainty == record::Certainty::Certain))
+      return true;
   return false;
 }
 
@@ -95,7 +98,7 @@ TEST_P(Bug, IsReported) {
   EXPECT_NE(ran->refused.find(bug->refused), std::string::npos) << ran->refused;
   const std::vector<Finding>& findings = ran->outcome.findings;
   for (const auto& [kind, lines] : bug->due)
-    EXPECT_TRUE(found(findings, kind, lines))
+    EXPECT_TRUE(found(findings, kind, lines, bug->certain))
         << "no " << record::finding_name(kind) << " on a marked line in\n"
         << corpus::findings_text(findings);
   for (const Finding& finding : findings) {

@@ -108,7 +108,7 @@ void note_poll(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask,
 void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask) {
   LaneData data;
   const std::byte* first = nullptr;
-  if (op.order > Order::Seed && m.counters == nullptr) acquire(m, w, op, AccessKind::Read);
+  if (op.order > Order::Seed && m.counters == nullptr) acquire(m, w, mask, op);
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     if (w.tainted && undefined_address(m, w, pc, op, lane)) continue;
@@ -131,7 +131,7 @@ void store_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mas
   LaneData data;
   op.lanes(w.regs, op, data.bytes, data.offsets, mask);
   if (w.tainted) op.lanes(w.shadow, op, data.undefined, data.offsets, mask);
-  if (op.order != Order::Weak && m.counters == nullptr) publish(m, w, mask, op);
+  if (op.order != Order::Weak && m.counters == nullptr) publish(m, w, mask, op, true);
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     if (w.tainted && undefined_address(m, w, pc, op, lane)) continue;

@@ -128,8 +128,8 @@ bool undefined_after(const AtomicInst& atom, const Warp& w, int lane, int k, boo
 
 void order_atomic(Machine& m, Warp& w, const AtomicInst& atom, uint32_t mask) {
   if (m.counters != nullptr) return;
-  publish(m, w, mask, atom.mem);
-  acquire(m, w, atom.mem, AccessKind::Atomic);
+  publish(m, w, mask, atom.mem, false);
+  if (atom.has_result) acquire(m, w, mask, atom.mem);
 }
 
 // The usual case: one unit that only atomics touched since the last barrier (shared) or in this
@@ -177,7 +177,6 @@ std::byte* quick_global(Machine& m, const Warp& w, int lane, uint32_t pc, const 
   written = st::make(m.block->segment, w.index * kLanes + static_cast<uint32_t>(lane), pc,
                      st::kStrong | st::kAtomic);
   m.block->dirty = true;
-  region.saw_strong = true;
   return region.data + offset;
 }
 

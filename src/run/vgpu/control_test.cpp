@@ -168,6 +168,7 @@ INSTANTIATE_TEST_SUITE_P(
             "SpinLockInsideAWarp", ".shared .align 4 .b8 lock[8];",
             "setp.eq.s32 %p1, %r1, 0; @%p1 st.shared.u64 [lock], 0; bar.sync 0; "
             "TRY: atom.shared.cas.b32 %r2, [lock], 0, 1; setp.ne.s32 %p2, %r2, 0; @%p2 bra TRY; "
+            "membar.cta; "
             "ld.volatile.shared.u32 %r3, [lock+4]; add.s32 %r3, %r3, 1; st.volatile.shared.u32 "
             "[lock+4], %r3; "
             "membar.cta; atom.shared.exch.b32 %r4, [lock], 0; bar.sync 0; ld.shared.u32 %r10, "

@@ -11,6 +11,7 @@
 #include "kernel/program.h"
 #include "vgpu/code.h"
 #include "vgpu/finding_log.h"
+#include "vgpu/memory_order.h"
 #include "vgpu/regions.h"
 #include "vgpu/state.h"
 
@@ -41,17 +42,6 @@ struct Segment {
   uint32_t time = 0;
 };
 
-/// What a block has published to other blocks, by the threads whose accesses it covers.
-struct BlockSync {
-  struct Release {
-    uint32_t covers = 0;  // publishes accesses stamped before this block time
-    uint64_t at = 0;      // number of this release among all releases
-  };
-  using Releases = std::vector<Release>;  // both fields grow along the list
-  Releases of_all;
-  std::unordered_map<uint32_t, Releases> of_warps, of_threads;  // more than `of_all`
-};
-
 struct Machine {
   Machine(const LaunchContext& context, Regions& memory, FindingLog& findings,
           uint32_t first_segment);
@@ -78,9 +68,9 @@ struct Machine {
   // Ordering.
   uint32_t launch_segment = 1;  // stamps of earlier launches are below it
   uint32_t next_segment = 1;
-  std::vector<Segment> segments;  // starts at launch_segment
-  std::unordered_map<uint32_t, BlockSync> syncs;
-  uint64_t sync_time = 1;
+  std::vector<Segment> segments;             // starts at launch_segment
+  std::unordered_map<uint64_t, Flag> flags;  // in global memory, by place
+  uint64_t releases = 0;
   std::unique_ptr<Handovers> handovers;  // null: the kernel has no strong global stores
 
   // Scheduling.

@@ -27,20 +27,24 @@ void sync_block(Machine& m);
 /// threads. `arrived` and `waiting`: masks of warps.
 void join_orders(Machine& m, uint32_t arrived, uint32_t waiting);
 /// __threadfence and its relatives, by these lanes. It publishes nothing by itself, but makes their
-/// next strong write a release, and their last strong read an acquire.
-void fence(Machine& m, Warp& warp, uint32_t lanes, MemoryScope scope);
-/// To be called for each strong write or atomic of these lanes.
-void publish(Machine& m, Warp& warp, uint32_t lanes, const MemOp& op);
-/// To be called for each strong read or atomic of this warp.
-void acquire(Machine& m, Warp& warp, const MemOp& op, AccessKind kind);
+/// next strong write a release. `acquires`: it makes their last strong reads acquires.
+void fence(Machine& m, Warp& warp, uint32_t lanes, MemoryScope scope, bool acquires = true);
+/// To be called for each strong write or atomic of these lanes. `replaces`: a store; an atomic adds
+/// to what was released through that place.
+void publish(Machine& m, Warp& warp, uint32_t lanes, const MemOp& op, bool replaces);
+/// To be called for each strong read, or atomic that returns a value, of these lanes.
+void acquire(Machine& m, Warp& warp, uint32_t lanes, const MemOp& op);
 
 /// Whether accesses of `thread` stamped with `time` in the running block are ordered before the
 /// next access of `lane` of the warp `by`.
 bool ordered_in_block(const Block& block, const Warp& by, int lane, uint32_t thread, uint32_t time);
-/// Whether the block of `segment` published the accesses that `thread` made in it, and this warp of
+/// Whether the block of `segment` released the accesses that `thread` made in it, and this lane of
 /// the running block has acquired them.
-bool ordered_between_blocks(const Machine& m, const Warp& by, uint32_t segment, uint32_t thread);
-/// Whether that block has published them at all. Then a race is only suspected.
-bool published(const Machine& m, uint32_t segment, uint32_t thread);
+bool ordered_between_blocks(const Machine& m, const Warp& by, int lane, uint32_t segment,
+                            uint32_t thread);
+/// Whether this lane has read a flag after which they would be ordered, had it made a fence. Then a
+/// race is only suspected.
+bool seen_by(const Machine& m, const Warp& by, int lane, uint32_t block, uint32_t thread,
+             uint32_t time);
 
 }  // namespace kw::vgpu

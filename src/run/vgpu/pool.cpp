@@ -212,8 +212,6 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.saved.clear();
   block.origins.clear();
   block.order.reset();
-  std::fill(block.acquired, block.acquired + block.warp_count, 0);
-  std::fill(block.seen, block.seen + block.warp_count, 0);
   // Restarts the clock at half of its range, so that it does not run out inside a block.
   if (block.time > shared_stamp::kMaxTime / 2) {
     const uint32_t units = block.shared_bytes >> block.unit_log2;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vgpu/machine.h"
+#include "vgpu/memory_order.h"
 #include "vgpu/state.h"
 
 namespace kw::vgpu {
@@ -61,28 +62,11 @@ struct GroupQueue {
   uint32_t group = 0;  // number of commits
 };
 
-/// What the warps of a block have fenced and published through memory. Index 0 of a pair: inside
-/// the block; 1: device-wide. Made when a kernel first uses a fence.
-struct MemoryOrder {
-  /// [w][v]: accesses of warp v stamped earlier come before a fence that warp w knows of.
-  uint32_t fenced[2][kLanes][kLanes] = {};
-  /// [w][lane]: the last fence of a lane that made it without the others of its warp.
-  uint32_t alone[2][kLanes][kLanes] = {};
-  /// [v]: accesses of warp v stamped earlier were published by some warp of the block.
-  uint32_t released[2][kLanes] = {};
-  uint32_t lone_warps = 0;  // have entries in `alone` since their last synchronisation
-  uint32_t fresh = 0;       // warps that have fenced something which they have not published
-  bool changed = false;     // since the last barrier of the whole block
-};
-
 /// A block with the parts that the warp loop does not use directly.
 struct ResidentBlock : Block {
   NamedBarrier barriers[16];
   BarrierOpening openings[16];
-  std::unique_ptr<MemoryOrder> order;  // null: no fence yet
-  /// Per warp: the releases of other blocks that it has acquired, or that a strong read has seen
-  /// and a fence would acquire. Numbers of releases.
-  uint64_t acquired[kLanes] = {}, seen[kLanes] = {};
+  std::unique_ptr<MemoryOrder> order;  // null: no fence and no flag yet
   std::vector<AsyncQueue> async;
   std::vector<GroupQueue> products;
   std::vector<Warp> warp_storage;

@@ -48,8 +48,15 @@ std::string race_sentence(Machine& m, const LaneAccess& a, const Subject& subjec
                      thread_name(id), past(c.other_read, c.other_atomic), at.line, missing);
 }
 
-void report_shared(Machine& m, const LaneAccess& a, uint32_t offset, const Conflict& c,
-                   Certainty certainty = Certainty::Certain) {
+void report_shared(Machine& m, const LaneAccess& a, uint32_t offset, uint64_t stamp, bool read,
+                   bool lost = false) {
+  namespace st = shared_stamp;
+  const Conflict c{{m.block->linear, st::thread(stamp), st::pc(stamp)},
+                   read,
+                   !read && (stamp & st::kAtomic) != 0};
+  const bool suspicion = lost || seen_by(m, *a.warp, a.lane, static_cast<uint32_t>(c.other.block),
+                                         st::thread(stamp), st::time(stamp));
+  const Certainty certainty = suspicion ? Certainty::Warning : Certainty::Certain;
   const bool same_warp = c.other.thread / kLanes == a.warp->index;
   const bool same_instruction = c.other.pc == a.pc && a.kind == AccessKind::Write;
   const FindingKind kind =
@@ -73,11 +80,6 @@ bool shared_conflict(const Block& block, const LaneAccess& a, uint64_t stamp) {
   return !ordered_in_block(block, *a.warp, a.lane, st::thread(stamp), st::time(stamp));
 }
 
-Conflict shared_other(const Machine& m, uint64_t stamp, bool read) {
-  namespace st = shared_stamp;
-  return {{m.block->linear, st::thread(stamp), st::pc(stamp)}, read, (stamp & st::kAtomic) != 0};
-}
-
 void note_shared_read(Block& block, const LaneAccess& a, uint32_t unit, uint64_t mine) {
   namespace st = shared_stamp;
   uint64_t& first = block.shared_reads[unit];
@@ -99,12 +101,14 @@ void note_shared_read(Block& block, const LaneAccess& a, uint32_t unit, uint64_t
 }
 
 // Strong accesses do not race with each other. But volatile does not make lanes of one warp run in
-// lock-step.
-bool both_strong(const LaneAccess& a, bool strong, uint64_t stamp) {
+// lock-step, unless something is released through this place: then it is a flag that they poll.
+bool both_strong(const Machine& m, const LaneAccess& a, bool strong, uint64_t stamp,
+                 uint32_t offset) {
   namespace st = shared_stamp;
   if (!strong || (stamp & st::kStrong) == 0) return false;
   const bool same_warp = st::warp(stamp) == a.warp->index;
-  return !same_warp || a.kind == AccessKind::Atomic || (stamp & st::kAtomic) != 0;
+  return !same_warp || a.kind == AccessKind::Atomic || (stamp & st::kAtomic) != 0 ||
+         flag_at(m, offset, true) != nullptr;
 }
 
 // Two volatile or relaxed stores of different values. CUDA does not call that a race, but one of
@@ -151,25 +155,26 @@ void check_shared_write(Machine& m, const LaneAccess& a, uint32_t unit, uint32_t
   namespace st = shared_stamp;
   Block& block = *m.block;
   const uint64_t written = block.shared_writes[unit];
-  if (!both_strong(a, strong, written) && shared_conflict(block, a, written) &&
+  if (!both_strong(m, a, strong, written, offset) && shared_conflict(block, a, written) &&
       !same_value(a, st::pc(written)))
-    report_shared(m, a, offset, shared_other(m, written, false));
+    report_shared(m, a, offset, written, false);
   else if (overwrites(a, strong, (written & st::kStrong) != 0, (written & st::kAtomic) != 0) &&
-           shared_conflict(block, a, written))
-    report_shared(m, a, offset, shared_other(m, written, false), Certainty::Warning);
+           shared_conflict(block, a, written) && !flag_is_read(m, offset, true))
+    report_shared(m, a, offset, written, false, true);
   const uint64_t read = block.shared_reads[unit];
   if (st::time(read) < block.start_time || read == 0) return;
-  if (both_strong(a, strong, read)) return;
-  if (shared_conflict(block, a, read)) {
-    report_shared(m, a, offset, shared_other(m, read, true));
-  } else if ((read & (st::kManyLanes | st::kManyWarps)) != 0 &&
-             shared_conflict(block, a, block.shared_readers[unit])) {
-    report_shared(m, a, offset, shared_other(m, block.shared_readers[unit], true));
+  if (!both_strong(m, a, strong, read, offset) && shared_conflict(block, a, read)) {
+    report_shared(m, a, offset, read, true);
+    return;
   }
+  if ((read & (st::kManyLanes | st::kManyWarps)) == 0) return;
+  const uint64_t another = block.shared_readers[unit];
+  if (!both_strong(m, a, strong, another, offset) && shared_conflict(block, a, another))
+    report_shared(m, a, offset, another, true);
 }
 
 void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t offset,
-                   uint64_t stamp, bool read) {
+                   uint64_t stamp, bool read, bool lost = false) {
   namespace st = global_stamp;
   const Segment& segment_info = m.segments[st::segment(stamp) - m.launch_segment];
   const Conflict c{
@@ -177,9 +182,8 @@ void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t of
   const bool same_block = segment_info.block == m.block->linear;
   const bool too_narrow =
       a.scope == MemoryScope::Block || (!read && (stamp & st::kBlockScope) != 0);
-  const bool suspicion =
-      m.launch.code->has_sync && !too_narrow &&
-      (m.memory.row(region).saw_strong || published(m, st::segment(stamp), st::thread(stamp)));
+  const bool suspicion = lost || (!too_narrow && seen_by(m, *a.warp, a.lane, segment_info.block,
+                                                         st::thread(stamp), segment_info.time));
   const Subject subject = region_subject(m, region, static_cast<int64_t>(offset), a.pc);
   m.log.note_race(m.launch.launch_index, a.pc, c.other.pc);
   report(m, same_block ? FindingKind::GlobalRaceInBlock : FindingKind::GlobalRaceBetweenBlocks,
@@ -197,7 +201,7 @@ bool global_ordered(const Machine& m, const LaneAccess& a, uint64_t stamp) {
   if (number < m.launch_segment) return true;
   const Segment& other = m.segments[number - m.launch_segment];
   if (other.block != m.block->linear)
-    return ordered_between_blocks(m, *a.warp, number, st::thread(stamp));
+    return ordered_between_blocks(m, *a.warp, a.lane, number, st::thread(stamp));
   const uint32_t me = a.warp->index * kLanes + static_cast<uint32_t>(a.lane);
   return st::thread(stamp) == me ||
          ordered_in_block(*m.block, *a.warp, a.lane, st::thread(stamp), other.time);
@@ -263,8 +267,8 @@ void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64
     report_global(m, a, number, offset, written, false);
   else if (written != 0 &&
            overwrites(a, strong, (written & st::kStrong) != 0, (written & st::kAtomic) != 0) &&
-           !global_ordered(m, a, written))
-    report_global(m, a, number, offset, written, false);
+           !global_ordered(m, a, written) && !flag_is_read(m, region.base + offset, false))
+    report_global(m, a, number, offset, written, false, true);
   if (region.reads == nullptr || region.reads[unit] == 0) return;
   const uint64_t read = region.reads[unit];
   if (strong && (read & st::kStrong) != 0) return;
@@ -304,9 +308,9 @@ bool check_shared(Machine& m, const LaneAccess& a, uint32_t offset) {
       undefined = undefined || never || (written & st::kSpecial) != 0;
     const bool copying = !never && touches_pending_copy(m, a, written, at);
     if (a.kind == AccessKind::Read) {
-      if (!never && !copying && !both_strong(a, strong, written) &&
+      if (!never && !copying && !both_strong(m, a, strong, written, at) &&
           shared_conflict(block, a, written))
-        report_shared(m, a, at, shared_other(m, written, false));
+        report_shared(m, a, at, written, false);
       note_shared_read(block, a, unit, mine);
     } else {
       if (!copying) check_shared_write(m, a, unit, at, strong);
@@ -327,7 +331,6 @@ bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t off
   if (block.segment == 0) open_segment(m);
   block.dirty = true;
   const bool strong = a.strong || a.kind == AccessKind::Atomic;
-  if (strong) region.saw_strong = true;
   if (strong && m.handovers != nullptr) note_handover(m, a, number, offset);
   int unit_log2 = 0;
   while ((2u << unit_log2) <= a.bytes && unit_log2 < 4) ++unit_log2;

@@ -26,7 +26,6 @@ struct MemoryRegion {
   bool defined = true;             // has content before any write
   bool reports_undefined = false;  // storing undefined bits here is a finding (outputs)
   bool constant = false;
-  bool saw_strong = false;  // had atomic, volatile or ordered accesses
 };
 
 enum class GroupState : uint8_t {
