@@ -8,6 +8,7 @@
 
 #include "core/hash.h"
 #include "vgpu/access.h"
+#include "vgpu/block_run.h"
 #include "vgpu/ordering.h"
 #include "vgpu/polling.h"
 #include "vgpu/pool.h"
@@ -159,6 +160,7 @@ void access_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t ma
     store_exact(m, w, pc, op, mask);
   else
     load_exact(m, w, pc, op, mask);
+  if (op.order > Order::Seed) preempt(m, w);
 }
 
 }  // namespace kw::vgpu

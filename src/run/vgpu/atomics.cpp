@@ -10,6 +10,7 @@
 #include "core/hash.h"
 #include "numeric/small_float.h"
 #include "vgpu/address.h"
+#include "vgpu/block_run.h"
 #include "vgpu/ordering.h"
 #include "vgpu/polling.h"
 #include "vgpu/races.h"
@@ -296,6 +297,7 @@ void run_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
     else if (rest == mask)
       poll(m, w, failed_look(w, pc, atom, mask, target.data));
   }
+  preempt(m, w);
 }
 
 }  // namespace kw::vgpu

@@ -24,6 +24,7 @@ namespace {
 
 constexpr uint64_t kWarpSlice = 50000;     // instructions before another warp of the block runs
 constexpr uint64_t kBlockSlice = 2000000;  // instructions before another block runs
+constexpr uint64_t kShortest = 32;         // of both, where blocks and warps interrupt each other
 constexpr int kLongestLoop = 1024;         // instructions of a waiting loop
 constexpr uint64_t kQuietRounds = 1024;    // rounds without a change before states are compared
 
@@ -38,6 +39,9 @@ bool ready(const Warp& w) {
   return std::any_of(w.groups, w.groups + w.group_count,
                      [](const LaneGroup& g) { return g.state == GroupState::Runnable; });
 }
+
+// Short slices are the most frequent; a few long ones let one block get far ahead.
+uint64_t random_slice(Machine& m) { return kShortest << decide(m) % 8; }
 
 // The group that ran last.
 const LaneGroup& latest_group(const Warp& w) {
@@ -61,13 +65,24 @@ void permute(std::vector<uint32_t>& items, uint64_t seed, uint64_t salt) {
     std::swap(items[i - 1], items[mix(mix(seed ^ salt) ^ i) % i]);
 }
 
+uint64_t decide(Machine& m) { return mix(mix(m.launch.schedule_seed) ^ ++m.interrupts); }
+
+void preempt(Machine& m, const Warp& w) {
+  if (!m.launch.preempts || w.poll.repeats > 0 || decide(m) % 2 == 0) return;
+  m.preempted = true;
+  m.fuel = 0;  // ends the slice of the warp
+}
+
 BlockRun::State BlockRun::run() {
   enter();
+  const bool preempts = m_.launch.preempts;
+  const uint64_t share = preempts ? random_slice(m_) : kBlockSlice;
   std::vector<uint32_t> order(block_.warp_count);
   std::iota(order.begin(), order.end(), 0);
   if (m_.launch.schedule_seed != 0) permute(order, m_.launch.schedule_seed, block_.linear);
   for (;;) {
     bool any_worked = false;
+    if (preempts) permute(order, m_.launch.schedule_seed, ++m_.interrupts);
     const bool any_ready = round(order, any_worked);
     if (m_.stop) return State::Stopped;
     const bool opened = open_ready(m_);
@@ -76,7 +91,11 @@ BlockRun::State BlockRun::run() {
       if (!open_divergent(m_)) return State::Stopped;
     }
     idle_ = block_repeats_state() || (any_ready && !any_worked && !opened);
-    if (idle_ || spent_ > kBlockSlice) return State::Yielded;
+    if (std::exchange(m_.preempted, false))
+      idle_ = false;
+    else if (!idle_ && spent_ <= share)
+      continue;
+    return State::Yielded;
   }
 }
 
@@ -102,7 +121,7 @@ bool BlockRun::round(const std::vector<uint32_t>& order, bool& any_worked) {
     if (!ready(w)) continue;
     any_ready = true;
     const WarpStop why = run_warp(w);
-    if (m_.stop) return true;
+    if (m_.stop || m_.preempted) return true;
     any_worked = any_worked || why != WarpStop::Spin;
   }
   return any_ready;
@@ -110,7 +129,7 @@ bool BlockRun::round(const std::vector<uint32_t>& order, bool& any_worked) {
 
 WarpStop BlockRun::run_warp(Warp& w) {
   const uint64_t progress = m_.progress;
-  uint64_t left = kWarpSlice;
+  uint64_t left = m_.launch.preempts ? random_slice(m_) : kWarpSlice;
   WarpStop why = WarpStop::Slice;
   w.spinning = false;
   do {

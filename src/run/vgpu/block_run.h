@@ -14,6 +14,11 @@ namespace kw::vgpu {
 /// Changes the order of the items: reversed for kReverseSeed, otherwise shuffled by seed and salt.
 void permute(std::vector<uint32_t>& items, uint64_t seed, uint64_t salt);
 
+/// A strong access: where blocks and warps interrupt each other, another one may run next.
+void preempt(Machine& m, const Warp& w);
+/// The next pseudo-random number of the schedule.
+uint64_t decide(Machine& m);
+
 class BlockRun {
  public:
   enum class State { Finished, Yielded, Stopped };

@@ -27,14 +27,14 @@ struct BlockCovers {
 class Known {
  public:
   bool empty() const { return root_ == nullptr; }
-  void join(const Known& other) { root_ = joined(root_, other.root_); }
+  void join(const Known& other) { root_ = joined(root_, other.root_, 0); }
   void join(uint32_t block, const BlockCovers& covers);
   bool covers(uint32_t block, uint32_t thread, uint32_t time) const;
 
  private:
   struct Node;
   using Part = std::shared_ptr<const Node>;
-  static Part joined(const Part& a, const Part& b);
+  static Part joined(const Part& a, const Part& b, int shift);
 
   Part root_;
 };

@@ -30,6 +30,7 @@ struct LaunchContext {
   uint32_t dynamic_shared = 0;
   uint64_t resident_blocks = 1;  // number of blocks that the device holds at once
   uint64_t schedule_seed = 0;    // 0: natural order
+  bool preempts = false;         // see kPreemptSeed
   uint64_t chance = 0;           // decides clocks and ids, which differ from run to run
   int sms = 1;
   uint64_t workspace = 0;  // address of the grid barrier of a cooperative launch, or 0
@@ -63,6 +64,7 @@ struct Machine {
   const std::byte* params = nullptr;
   Block* block = nullptr;  // the block that runs now
   uint64_t fuel = 0;       // instructions left in the slice
+  bool preempted = false;  // another block should run now; see preempt()
   bool stop = false;
 
   // Ordering.
@@ -84,6 +86,7 @@ struct Machine {
   uint32_t slow_steps = 0;  // see watch_clock
   uint32_t started = 0;     // times that a block ran
   uint64_t clock = 0;       // number of reads of the clock
+  uint64_t interrupts = 0;  // number of random decisions of the schedule
   const std::atomic<bool>* cancelled = nullptr;  // set when another host thread found something
   uint64_t next_clock_look = 0;  // the deadline is checked when `executed` reaches this
   std::string late;              // where it was at the deadline; "" before the deadline

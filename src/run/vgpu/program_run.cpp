@@ -141,6 +141,7 @@ class Attempt {
     c.resident_blocks =
         resident_blocks(*request_.target, launch, code, request_.image->registers_of(launch.entry));
     c.schedule_seed = seed_;
+    c.preempts = seed_ == kPreemptSeed;
     c.chance = chance_ + (seed_ + index + 1) * 0x9e3779b97f4a7c15u;
     c.sms = request_.target->default_sms;
     if (launch.cooperative) c.workspace = memory_.reset_workspace();
@@ -268,7 +269,41 @@ Result<RunOutcome> run_once(const LaunchRequest& request, uint64_t seed, double 
   return Attempt(request, 1, seed, deadline).run();
 }
 
-// Runs the program twice more: in reverse order and shuffled.
+bool uses_strong(const LaunchRequest& request) {
+  return std::ranges::any_of(request.program->launches, [&](const kernel::Launch& launch) {
+    const Code& code = request.image->kernels.at(launch.entry);
+    return code.has_sync || !code.atomics.empty() ||
+           std::ranges::any_of(code.mems, [](const MemOp& mem) { return mem.order > Order::Seed; });
+  });
+}
+
+bool same_place(const record::Finding& a, const record::Finding& b) {
+  return a.kind == b.kind && a.at.line == b.at.line && a.at.ptx_line == b.at.ptx_line;
+}
+
+// Runs it with blocks and warps that interrupt each other. What that shows counts as if the first
+// run had shown it.
+Status check_interrupted(const LaunchRequest& request, double deadline, RunOutcome& outcome) {
+  if (!uses_strong(request)) return Done{};
+  RunOutcome other = KW_TRY(run_once(request, kPreemptSeed, deadline));
+  if (other.status != RunStatus::Completed && other.status != RunStatus::Stopped) return Done{};
+  if (other.status == RunStatus::Completed) {
+    if (auto finding = compare_orders(*request.program, outcome, other))
+      other.findings.push_back(std::move(*finding));
+  } else {
+    outcome.status = other.status;
+    outcome.message = other.message;
+  }
+  for (record::Finding& finding : other.findings) {
+    if (std::ranges::none_of(outcome.findings, [&](const record::Finding& known) {
+          return same_place(known, finding);
+        }))
+      outcome.findings.push_back(std::move(finding));
+  }
+  return Done{};
+}
+
+// Runs the program again: in reverse order, shuffled, and with interruptions.
 Status check_order(const LaunchRequest& request, double deadline, RunOutcome& outcome) {
   for (const uint64_t seed : {kReverseSeed, uint64_t{0x5eed}}) {
     const RunOutcome other = KW_TRY(run_once(request, seed, deadline));
@@ -276,9 +311,9 @@ Status check_order(const LaunchRequest& request, double deadline, RunOutcome& ou
     auto finding = compare_orders(*request.program, outcome, other);
     if (!finding) continue;
     outcome.findings.push_back(std::move(*finding));
-    return Done{};
+    break;
   }
-  return Done{};
+  return check_interrupted(request, deadline, outcome);
 }
 
 }  // namespace

@@ -257,6 +257,23 @@ bool both_strong(const Machine& m, const LaneAccess& a, bool strong, uint64_t wr
          m.segments[number - m.launch_segment].block == m.block->linear;
 }
 
+// Whether the thread read this unit in the line that now writes it, and another block's write of
+// the same instruction is in no order with that: one of the two updates can be lost.
+bool loses_update(const Machine& m, const LaneAccess& a, const MemoryRegion& region, uint64_t unit,
+                  uint64_t written) {
+  namespace st = global_stamp;
+  if (st::pc(written) != a.pc || region.reads == nullptr) return false;
+  const uint32_t me = a.warp->index * kLanes + static_cast<uint32_t>(a.lane);
+  const auto own = [&](uint64_t stamp) {
+    const uint32_t number = st::segment(stamp);
+    return number >= m.launch_segment && st::thread(stamp) == me &&
+           m.segments[number - m.launch_segment].block == m.block->linear &&
+           place_of(*m.launch.code, st::pc(stamp)).line == place_of(*m.launch.code, a.pc).line;
+  };
+  const uint64_t read = region.reads[unit];
+  return own(read) || ((read & st::kSpread) != 0 && own(region.readers[unit]));
+}
+
 void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64_t unit,
                         uint64_t offset, bool strong) {
   namespace st = global_stamp;
@@ -268,7 +285,7 @@ void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64
   else if (written != 0 &&
            overwrites(a, strong, (written & st::kStrong) != 0, (written & st::kAtomic) != 0) &&
            !global_ordered(m, a, written) && !flag_is_read(m, region.base + offset, false))
-    report_global(m, a, number, offset, written, false, true);
+    report_global(m, a, number, offset, written, false, !loses_update(m, a, region, unit, written));
   if (region.reads == nullptr || region.reads[unit] == 0) return;
   const uint64_t read = region.reads[unit];
   if (strong && (read & st::kStrong) != 0) return;

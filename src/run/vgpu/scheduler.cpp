@@ -28,6 +28,9 @@ constexpr uint32_t kBlocksPerLook = 64;  // the same for blocks: short ones use 
 // repeats is taken for a counter of polls, not for work.
 constexpr uint64_t kIdleRounds = 20000;
 
+// So many blocks interrupt each other, unless all of them wait for others.
+constexpr size_t kTogether = 64;
+
 using Resident = std::deque<ResidentBlock*>;
 
 void report_deadlock(Machine& m, const Resident& resident, uint64_t total, bool all_started) {
@@ -115,6 +118,13 @@ class IdleWatch {
   std::vector<uint64_t> states_;
 };
 
+// A new block may be what the others wait for. So the old ones run again only when no more fit.
+// `idle`: so many blocks in a row have waited.
+bool may_admit(const Machine& m, const Resident& resident, size_t idle) {
+  if (resident.size() >= m.launch.resident_blocks) return false;
+  return !m.launch.preempts || resident.size() < kTogether || idle >= resident.size();
+}
+
 }  // namespace
 
 void watch_clock(Machine& m) {
@@ -161,14 +171,15 @@ bool run_blocks(Machine& m, BlockOrder& order, uint64_t begin, uint64_t end) {
   Resident resident;  // blocks that yielded, the longest waiting first
   IdleWatch watch(m);
   uint64_t next = begin;
+  size_t idle = 0;
   while (next < end || !resident.empty()) {
-    // A new block may be what the others wait for. So the old ones run again only when no more fit.
-    const bool admit = next < end && resident.size() < m.launch.resident_blocks;
+    const bool admit = next < end && may_admit(m, resident, idle);
     ResidentBlock* block = admit ? &m.pool->start(order[next++]) : resident.front();
     if (!admit) resident.pop_front();
     if (!admit && watch.may_skip() && still_waits(*block)) {
       resident.push_back(block);
       watch.waited(resident);
+      ++idle;
       continue;
     }
     BlockRun run(m, *block);
@@ -182,7 +193,10 @@ bool run_blocks(Machine& m, BlockOrder& order, uint64_t begin, uint64_t end) {
     } else {
       resident.push_back(block);
     }
-    if (admit || !run.idle()) {
+    idle = run.idle() ? idle + 1 : 0;
+    if (m.launch.preempts && next < end && resident.size() < m.launch.resident_blocks) {
+      watch.worked();
+    } else if (admit || !run.idle()) {
       watch.worked();
     } else if (watch.waited(resident)) {
       report_deadlock(m, resident, end - begin, next >= end);
