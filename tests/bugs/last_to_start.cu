@@ -6,6 +6,7 @@
 //! scratch count: uint32[2] = 0
 //! when    true
 //! launch  total grid(8) block(32) args(x, part, count, y)
+//? order
 //? certain
 //? dims N=256
 //? also uninitialised-use order-dependence

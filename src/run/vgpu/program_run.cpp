@@ -141,7 +141,7 @@ class Attempt {
     c.resident_blocks =
         resident_blocks(*request_.target, launch, code, request_.image->registers_of(launch.entry));
     c.schedule_seed = seed_;
-    c.preempts = seed_ == kPreemptSeed;
+    c.preempts = seed_ - kPreemptSeed < kPreemptSeeds;
     c.chance = chance_ + (seed_ + index + 1) * 0x9e3779b97f4a7c15u;
     c.sms = request_.target->default_sms;
     if (launch.cooperative) c.workspace = memory_.reset_workspace();
@@ -277,15 +277,22 @@ bool uses_strong(const LaunchRequest& request) {
   });
 }
 
+bool certain(const RunOutcome& outcome) {
+  return std::ranges::any_of(outcome.findings, [](const record::Finding& finding) {
+    return finding.certainty == record::Certainty::Certain;
+  });
+}
+
 bool same_place(const record::Finding& a, const record::Finding& b) {
-  return a.kind == b.kind && a.at.line == b.at.line && a.at.ptx_line == b.at.ptx_line;
+  return a.kind == b.kind && a.certainty == b.certainty && a.at.line == b.at.line &&
+         a.at.ptx_line == b.at.ptx_line;
 }
 
 // Runs it with blocks and warps that interrupt each other. What that shows counts as if the first
 // run had shown it.
-Status check_interrupted(const LaunchRequest& request, double deadline, RunOutcome& outcome) {
-  if (!uses_strong(request)) return Done{};
-  RunOutcome other = KW_TRY(run_once(request, kPreemptSeed, deadline));
+Status check_interrupted(const LaunchRequest& request, uint64_t seed, double deadline,
+                         RunOutcome& outcome) {
+  RunOutcome other = KW_TRY(run_once(request, seed, deadline));
   if (other.status != RunStatus::Completed && other.status != RunStatus::Stopped) return Done{};
   if (other.status == RunStatus::Completed) {
     if (auto finding = compare_orders(*request.program, outcome, other))
@@ -313,7 +320,11 @@ Status check_order(const LaunchRequest& request, double deadline, RunOutcome& ou
     outcome.findings.push_back(std::move(*finding));
     break;
   }
-  return check_interrupted(request, deadline, outcome);
+  for (uint64_t i = 0; i < kPreemptSeeds && uses_strong(request) &&
+                       outcome.status == RunStatus::Completed && (i == 0 || !certain(outcome));
+       ++i)
+    KW_TRY(check_interrupted(request, kPreemptSeed + i, deadline, outcome));
+  return Done{};
 }
 
 }  // namespace

@@ -174,6 +174,9 @@ bool run_blocks(Machine& m, BlockOrder& order, uint64_t begin, uint64_t end) {
   size_t idle = 0;
   while (next < end || !resident.empty()) {
     const bool admit = next < end && may_admit(m, resident, idle);
+    // One of the interrupted orders takes turns, the others choose at random.
+    if (!admit && m.launch.preempts && idle == 0 && m.launch.schedule_seed != kPreemptSeed)
+      std::swap(resident.front(), resident[decide(m) % resident.size()]);
     ResidentBlock* block = admit ? &m.pool->start(order[next++]) : resident.front();
     if (!admit) resident.pop_front();
     if (!admit && watch.may_skip() && still_waits(*block)) {

@@ -13,7 +13,8 @@ namespace kw::vgpu {
 /// With this seed, blocks and warps run in reverse order instead of a shuffled one.
 inline constexpr uint64_t kReverseSeed = 1;
 /// Blocks and warps also interrupt each other after short slices and at strong accesses.
-inline constexpr uint64_t kPreemptSeed = 0x1eaf;
+inline constexpr uint64_t kPreemptSeed = 0x1eaf;  // and the next two
+inline constexpr uint64_t kPreemptSeeds = 3;
 
 /// Seconds of the steady clock.
 double now_seconds();
