@@ -111,13 +111,13 @@ size_t HostState::declare(const std::string& name, const CType& type, HostValue 
 void HostState::assign(size_t slot, int member, HostValue value, const cuda_source::Token& where) {
   if (slot >= slots.size()) return;
   Slot& target = slots[slot];
-  changed = changed || slot < watched;
+  changed = std::min(changed, slot);
   if (slot < copied)
     problem(where, fmt::format("'{}' changes after a lambda may have copied it", target.name),
             "capture by reference");
   if (member >= 0 && target.value.is(HostValue::Kind::Extents)) {
-    value = converted(value, CType{"int", tensor::DType::Int32, 4}, where);
-    if (!value.is(HostValue::Kind::Integer)) {
+    value = converted(*this, value, CType{"long", tensor::DType::Int64, 8}, where);
+    if (!value.is(HostValue::Kind::Integer) || value.assumed) {
       problem(value, fmt::format("'{}' gets a value that cannot be followed", target.name), where);
       return;
     }
@@ -125,8 +125,9 @@ void HostState::assign(size_t slot, int member, HostValue value, const cuda_sour
     (member == 0 ? extents.x : member == 1 ? extents.y : extents.z) = value.term;
     return;
   }
-  value = converted(value, target.type, where);
+  value = converted(*this, value, target.type, where);
   if (!value.is(HostValue::Kind::Address)) value.slot = HostValue::kNoSlot;
+  value.home = HostValue::kNoSlot;
   value.member = -1;
   if (target.type.pointers > 0) value.type = target.type;
   target.value = std::move(value);
@@ -134,8 +135,12 @@ void HostState::assign(size_t slot, int member, HostValue value, const cuda_sour
 
 HostValue HostState::target_of(const HostValue& address) const {
   if (address.slot >= slots.size()) return {};
-  HostValue found = slots[address.slot].value;
-  if (!found.is(HostValue::Kind::Address)) found.slot = address.slot;
+  return value_of(address.slot);
+}
+
+HostValue HostState::value_of(size_t slot) const {
+  HostValue found = slots[slot].value;
+  (found.is(HostValue::Kind::Address) ? found.home : found.slot) = slot;
   return found;
 }
 

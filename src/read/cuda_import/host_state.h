@@ -49,6 +49,8 @@ struct HostState {
   size_t declare(const std::string& name, const CType& type, HostValue value);
   void assign(size_t slot, int member, HostValue value, const cuda_source::Token& where);
   HostValue target_of(const HostValue& address) const;
+  /// The value of a variable, with its place.
+  HostValue value_of(size_t slot) const;
   const Item* find_item(const std::string& name, Item::Kind kind) const;
   bool decide(const HostValue& value, const cuda_source::Token& where);
 
@@ -62,13 +64,15 @@ struct HostState {
   size_t frame = 1;  // first scope of the running function; 0 is the file's
   TypeNames types;
   std::map<std::string, HostValue> enumerators;
+  std::set<std::string> enumerator_names;
   std::set<std::string> evaluating;
   HostValue result;
   size_t steps = 0, taken = 0;
   int depth = 0, calls = 0, repeat = -1;
   bool broken = false;
-  size_t watched = 0;    // slots before this one belong to code around an operand
-  bool changed = false;  // one of them was assigned to
+  size_t changed = HostValue::kNoSlot;  // first of the slots that were assigned to
+  std::vector<TermRef> assumptions;  // hold in the branch that is being read
+  int tries = 0;                     // 'try' blocks around
   size_t copied = 0;     // slots before this one may have been copied by a lambda
 };
 

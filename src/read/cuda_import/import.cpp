@@ -15,6 +15,7 @@
 #include "cuda_import/plan_lines.h"
 #include "cuda_import/source.h"
 #include "cuda_source/cuda_types.h"
+#include "kernel/module.h"
 #include "kernel/parse_module.h"
 #include "kernel/plan_names.h"
 
@@ -192,18 +193,45 @@ class Importer {
     if (tensor::is_float(*one.type.dtype)) {
       value.kind = HostValue::Kind::Scalar;
       value.text = plan_name(one.name);
+      value.type = one.type;
       return value;
     }
+    const IntKind kind = integer_kind(one.type).value_or(IntKind::I64);
     if (given != request_.numbers.end()) {
       if (const auto number_given = parse_int(given->second))
-        return integer_value(number(*number_given));
-      const bool plain = names_in(given->second) == std::set<std::string>{given->second};
-      return integer_value(named(plain ? given->second : "(" + given->second + ")"));
+        return integer_value(number(*number_given), IntKind::I64);
+      const std::set<std::string> names = names_in(given->second);
+      const bool plain = names == std::set<std::string>{given->second};
+      return parameter_value(plain ? given->second : "(" + given->second + ")", kind,
+                             std::ranges::all_of(names, [&](auto& name) { return is_dim(name); }) &&
+                                 given->second.find('-') == std::string::npos);
     }
     const std::string dim = dim_of(one.name);
     if (!dim.empty() && dim != one.name)
       out_.notes.push_back(fmt::format("'{}' is matched with the dim {}", one.name, dim));
-    return integer_value(named(dim.empty() ? plan_name(one.name) : dim));
+    const std::string name = dim.empty() ? plan_name(one.name) : dim;
+    return parameter_value(name, kind, is_dim(name));
+  }
+
+  /// Whether a name is an extent of a tensor, and so at least 0.
+  bool is_dim(const std::string& name) const {
+    if (request_.dims.count(name)) return true;
+    for (const auto* list : {&request_.given, &request_.inputs, &request_.outputs}) {
+      for (const KnownTensor& one : *list) {
+        if (std::ranges::count(one.shape, name) > 0) return true;
+      }
+    }
+    return false;
+  }
+
+  /// What a parameter of that type can hold; a narrow one may not hold an extent.
+  static HostValue parameter_value(const std::string& name, IntKind kind, bool is_dim) {
+    const bool narrow = bits_of(kind) < 32;
+    if (is_dim) {
+      const int64_t most = narrow ? kernel::kMaxDim : std::min(kernel::kMaxDim, usual_most(kind));
+      return integer_value(named(name, {0, most}, true), narrow ? IntKind::I64 : kind);
+    }
+    return integer_value(named(name, {lowest(kind), highest(kind)}), kind);
   }
 
   void follow(const Item& launcher) {
@@ -227,9 +255,21 @@ class Importer {
     }
   }
 
+  void note_domain(const Path& path) {
+    if (path.launches.empty()) return;
+    for (const TermRef& one : path.domain) {
+      const std::string note = fmt::format(
+          "numbers of the host fit their types when {}: other shapes are outside the module's "
+          "domain",
+          one->text());
+      if (std::ranges::count(out_.notes, note) == 0) out_.notes.push_back(note);
+    }
+  }
+
   // Scratch with the same name but another size on another path needs another name.
   void keep_path(Path path) {
     if (path.refused) path.launches.clear();
+    note_domain(path);
     if (path.launches.empty()) path.scratch.clear();
     if (path.launches.empty() && !path.conditions.empty()) {
       std::vector<std::string> texts;

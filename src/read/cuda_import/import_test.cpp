@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "  int more = static_cast<int>(std::ceil(N / 128.0));\n"
                   "  scale<<<std::min(blocks, 1024), 256>>>(x, y, N, 1.f);\n"
                   "  scale<<<more >> 1, 128>>>(x, y, N & 31, 1.f);\n}\n",
-             "scalar f: fp32 = 1\n"
+             "scalar f: fp32 = 1\nwhen N <= 16777216\n"
              "launch scale grid(min(ceil_div(N, 256), 1024)) block(256) args(x, y, N, f)\n"
              "launch scale grid(ceil_div(N, 128) / 2) block(128) args(x, y, N % 32, f)\n"},
         Case{"conditions",
@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
             "N));\n"
             "  scale<<<N, limit>>>(x, buffer, N, 1.f);\n  check(cudaPeekAtLastError());\n"
             "  scale<<<N, limit>>>(buffer, y, N, 1.f);\n  check(cudaFree(buffer));\n}\n",
-            "scalar f: fp32 = 1\nscratch buffer: fp32[1024 + N]\n"
+            "scalar f: fp32 = 1\nscratch buffer: fp32[1024 + N]\nwhen 4 * N <= 2147000000\n"
             "launch scale grid(N) block(1024) args(x, buffer, N, f)\n"
             "launch scale grid(N) block(1024) args(buffer, y, N, f)\n"},
         Case{"scratch",
@@ -321,6 +321,7 @@ TEST(Import, TakesRolesAndShapesFromTheReference) {
   EXPECT_EQ(problems_of(imported), "");
   EXPECT_NE(imported.module.find("//! input   in: fp32[B, D]\n//! output  y: fp32[B, D]\n"
                                  "//! inout   acc: fp32[B, D]\n//! scalar  s: fp32 = 0.25\n"
+                                 "//! when    B * D <= 2147000000\n"
                                  "//! launch  scale grid(B) block(D) args(in, y, B * D, s)\n"),
             std::string::npos)
       << imported.module;

@@ -26,7 +26,7 @@ bool names_only_the_device(const TermRef& term) {
 bool always_the_same(const HostValue& value) {
   switch (value.kind) {
     case Kind::Integer:
-      return names_only_the_device(value.term);
+      return !value.assumed && names_only_the_device(value.term);
     case Kind::Real:
     case Kind::Text:
       return true;
@@ -88,17 +88,20 @@ void check_class(HostState& host, const CType& type, const cuda_source::Token& w
 
 EffectWatch::EffectWatch(HostState& host)
     : host_(host),
-      before_(host.watched),
+      slots_(host.slots.size()),
+      changed_(host.changed),
       launches_(host.out.path.launches.size()),
-      scratch_(host.out.path.scratch.size()),
-      changed_(host.changed) {
-  host.watched = host.slots.size();
-  host.changed = false;
+      scratch_(host.out.path.scratch.size()) {
+  host.changed = HostValue::kNoSlot;
+}
+
+bool EffectWatch::seen() const {
+  return host_.changed < slots_ || host_.out.path.launches.size() != launches_ ||
+         host_.out.path.scratch.size() != scratch_;
 }
 
 bool EffectWatch::check(const cuda_source::Token& where) {
-  const bool found = host_.changed || host_.out.path.launches.size() != launches_ ||
-                     host_.out.path.scratch.size() != scratch_;
+  const bool found = seen();
   if (found)
     host_.problem(where, "an operand that is not always evaluated changes something",
                   "write an 'if'");
@@ -107,8 +110,7 @@ bool EffectWatch::check(const cuda_source::Token& where) {
 
 EffectWatch::~EffectWatch() {
   // A change of a variable that an outer watch knows is a change for it too.
-  host_.watched = before_;
-  host_.changed = host_.changed || changed_;
+  host_.changed = std::min(host_.changed, changed_);
 }
 
 }  // namespace kw::cuda_import

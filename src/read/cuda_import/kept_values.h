@@ -18,6 +18,7 @@ void check_class(HostState& host, const CType& type, const cuda_source::Token& w
 class EffectWatch {
  public:
   explicit EffectWatch(HostState& host);
+  bool seen() const;
   /// A problem if there was one; returns whether.
   bool check(const cuda_source::Token& where);
   ~EffectWatch();
@@ -26,8 +27,7 @@ class EffectWatch {
 
  private:
   HostState& host_;
-  size_t before_, launches_, scratch_;
-  bool changed_;
+  size_t slots_, changed_, launches_, scratch_;
 };
 
 }  // namespace kw::cuda_import

@@ -49,6 +49,7 @@ struct RecordedScratch {
 
 struct Path {
   std::vector<TermRef> conditions;  // all must hold
+  std::vector<TermRef> domain;      // so must these: numbers of the host stay within their types
   std::vector<RecordedLaunch> launches;
   std::vector<RecordedRepeat> repeats;
   std::vector<RecordedScratch> scratch;

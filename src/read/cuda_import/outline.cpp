@@ -71,13 +71,21 @@ class Scanner {
     const size_t end = cuda_source::behind_angles(tokens_, at + 1, last);
     bool takes = true;
     int depth = 0;
+    size_t first = at + 2;
     std::string name;
     for (size_t i = at + 2; i < end; ++i) {
       const std::string& text = tokens_[i].text;
       const bool closes = i + 1 == end;
       if (depth == 0 && (text == "," || text == "=" || closes)) {
-        if (takes && !name.empty()) item.template_parameters.push_back(name);
+        if (takes && !name.empty()) {
+          item.template_parameters.push_back(name);
+          const bool type = tokens_[first].is("typename") || tokens_[first].is("class");
+          size_t start = first;
+          item.template_types.push_back(
+              type ? CType{} : read_type(tokens_, start, i, {}).value_or(unknown_type("?")));
+        }
         takes = text == ",";
+        if (takes) first = i + 1;
         name.clear();
       }
       depth += text == "<" || text == "(";
@@ -199,9 +207,28 @@ TypeNames type_names(const std::vector<cuda_source::Token>& tokens, const Outlin
     std::string name = is_using ? tokens[at + 1].text : tokens[last - 1].text;
     at += is_using ? 3 : 1;
     const size_t end = is_using ? last : last - 1;
-    if (const auto type = read_type(tokens, at, end, names); type && at == end) names[name] = *type;
+    const auto type = read_type(tokens, at, end, names);
+    if (!type || at != end) {
+      names[name] = unknown_type("the alias " + name);
+      continue;
+    }
+    add_type_name(names, name, *type);
   }
   return names;
+}
+
+void add_type_name(TypeNames& names, const std::string& name, const CType& type) {
+  std::vector<cuda_source::Token> word(1);
+  word[0].kind = cuda_source::SourceKind::Identifier;
+  word[0].text = name;
+  size_t at = 0;
+  const auto before = read_type(word, at, 1, names);
+  const bool taken = names.count(name) > 0 || is_type_word(name);
+  const bool same = before && before->dtype == type.dtype && before->size == type.size &&
+                    before->pointers == type.pointers && before->base == type.base;
+  const bool alike = before && before->dtype && before->dtype == type.dtype &&
+                     before->size == type.size && before->pointers == type.pointers;
+  names[name] = taken && !same && !alike ? unknown_type("the alias " + name) : type;
 }
 
 std::set<std::string> class_names(const std::vector<cuda_source::Token>& tokens) {
@@ -223,6 +250,16 @@ std::set<std::string> class_names(const std::vector<cuda_source::Token>& tokens)
         name = token.text;
       }
     }
+  }
+  return out;
+}
+
+std::set<std::string> enum_names(const std::vector<cuda_source::Token>& tokens) {
+  std::set<std::string> out;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].is("enum")) continue;
+    const size_t at = tokens[i + 1].is("class") || tokens[i + 1].is("struct") ? i + 2 : i + 1;
+    if (at < tokens.size() && tokens[at].identifier()) out.insert(tokens[at].text);
   }
   return out;
 }

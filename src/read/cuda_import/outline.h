@@ -30,6 +30,7 @@ struct Item {
   bool c_linkage = false;
   bool is_constexpr = false, on_device = false;
   std::vector<std::string> template_parameters;  // names, in order
+  std::vector<CType> template_types;             // of the same; "" for a type
 };
 
 struct Outline {
@@ -42,7 +43,11 @@ Outline outline(const std::vector<cuda_source::Token>& tokens);
 /// Aliases at file level: using half_t = __half; typedef float real;
 TypeNames type_names(const std::vector<cuda_source::Token>& tokens, const Outline& outline);
 
+/// An alias that means two things becomes a type that is not known.
+void add_type_name(TypeNames& names, const std::string& name, const CType& type);
+
 /// The names of all classes that the file defines, also inside functions.
 std::set<std::string> class_names(const std::vector<cuda_source::Token>& tokens);
+std::set<std::string> enum_names(const std::vector<cuda_source::Token>& tokens);
 
 }  // namespace kw::cuda_import

@@ -81,12 +81,12 @@ class Writer {
   std::string group(const Path& path, bool conditional) {
     if (path.launches.empty()) return "";
     std::string out;
-    if (conditional && !path.conditions.empty()) {
-      TermRef all = path.conditions.front();
-      for (size_t i = 1; i < path.conditions.size(); ++i)
-        all = make_term(TermOp::And, {all, path.conditions[i]});
-      out += line("when", all->text());
+    TermRef all = number(1);
+    if (conditional) {
+      for (const TermRef& one : path.conditions) all = make_term(TermOp::And, {all, one});
     }
+    for (const TermRef& one : path.domain) all = make_term(TermOp::And, {all, one});
+    if (!all->constant()) out += line("when", all->text());
     int repeat = -1;
     for (const RecordedLaunch& launch : path.launches) {
       if (launch.repeat != repeat) {
@@ -133,7 +133,9 @@ class Writer {
   }
 
   std::string constant(const std::string& wanted, tensor::DType dtype, double value) {
-    const std::string text = fmt::format("{}", value);
+    const std::string text = dtype == tensor::DType::Fp32
+                                 ? fmt::format("{}", static_cast<float>(value))
+                                 : fmt::format("{}", value);
     const auto known = std::ranges::find_if(plan_.scalars, [&](const PlanScalar& one) {
       return one.name.starts_with(wanted) && one.dtype == dtype && one.value == text &&
              constants_.count(one.name) > 0;
@@ -156,6 +158,10 @@ class Writer {
   bool all_the_same() const {
     for (const Path& path : plan_.paths) {
       if (launches_text(path) != launches_text(plan_.paths.front())) return false;
+      if (!std::ranges::equal(path.domain, plan_.paths.front().domain, {},
+                              [](const TermRef& one) { return one->text(); },
+                              [](const TermRef& one) { return one->text(); }))
+        return false;
     }
     return true;
   }
@@ -207,6 +213,7 @@ std::set<std::string> names_in(const std::vector<Path>& paths) {
   std::set<std::string> out;
   for (const Path& path : paths) {
     for (const TermRef& one : path.conditions) collect(one, out);
+    for (const TermRef& one : path.domain) collect(one, out);
     for (const RecordedScratch& one : path.scratch) collect(one.count, out);
     for (const RecordedRepeat& one : path.repeats) {
       collect(one.begin, out);

@@ -14,9 +14,11 @@
 #include <tuple>
 
 #include "core/text.h"
+#include "cuda_import/host_ranges.h"
 #include "cuda_import/kept_values.h"
 #include "cuda_import/reader_calls.h"
 #include "cuda_import/reader_launches.h"
+#include "cuda_import/reader_literals.h"
 #include "cuda_import/reader_names.h"
 
 namespace kw::cuda_import {
@@ -46,46 +48,17 @@ int level_of(const std::string& op) {
 
 const std::set<std::string> kCasts = {"static_cast", "reinterpret_cast", "const_cast",
                                       "dynamic_cast"};
-const std::set<std::string> kAssignments = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "<<="};
+const std::set<std::string> kAssignments = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<="};
 
 // Nested expressions come back to these.
 HostValue expression(HostState& host);
 HostValue unary(HostState& host);
 
-HostValue literal(const cuda_source::Token& token) {
-  std::string text = replace_all(token.text, "'", "");
-  const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  const bool binary = text.starts_with("0b") || text.starts_with("0B");
-  const bool real = !hex && text.find_first_of(".eE") != std::string::npos;
-  while (!text.empty()) {
-    const char c = text.back();
-    const bool suffix = c == 'u' || c == 'U' || c == 'l' || c == 'L' || c == 'z' || c == 'Z' ||
-                        (!hex && (c == 'f' || c == 'F'));
-    if (!suffix) break;
-    text.pop_back();
-  }
-  if (real) {
-    if (text.ends_with(".")) text += "0";
-    if (text.starts_with(".")) text = "0" + text;
-    HostValue out;
-    out.kind = Kind::Real;
-    const auto value = parse_double(text);
-    if (!value) return unknown_value("'" + token.text + "' is not a number", token);
-    out.real = *value;
-    return out;
-  }
-  const int base = hex ? 16 : binary ? 2 : text.size() > 1 && text[0] == '0' ? 8 : 10;
-  int64_t value = 0;
-  for (const char c : hex || binary ? text.substr(2) : text) {
-    const int digit = c >= '0' && c <= '9'   ? c - '0'
-                      : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                      : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                             : 99;
-    if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
-        __builtin_add_overflow(value, digit, &value))
-      return unknown_value("'" + token.text + "' is not a number that fits 64 bits", token);
-  }
-  return integer_value(number(value));
+/// A number of the judging device.
+HostValue device_number(const std::string& name) {
+  const bool shared = name == "SMEM_MAX";
+  const int64_t most = name == "SMS" ? 4096 : shared ? 1 << 24 : usual_most(IntKind::I32);
+  return integer_value(named(name, {1, most}), shared ? IntKind::U64 : IntKind::I32);
 }
 
 HostValue member_of(HostState& host, HostValue object, const std::string& member,
@@ -95,7 +68,8 @@ HostValue member_of(HostState& host, HostValue object, const std::string& member
     const int number_of = member == "x" ? 0 : member == "y" ? 1 : member == "z" ? 2 : -1;
     if (number_of < 0) return unknown_value("a dim3 has no '" + member + "'", where);
     const Extents& all = object.extents;
-    HostValue out = integer_value(number_of == 0 ? all.x : number_of == 1 ? all.y : all.z);
+    const TermRef& term = number_of == 0 ? all.x : number_of == 1 ? all.y : all.z;
+    HostValue out = fitted(host, term, IntKind::U32, where);
     out.slot = object.slot;
     out.member = number_of;
     return out;
@@ -106,14 +80,33 @@ HostValue member_of(HostState& host, HostValue object, const std::string& member
         {"l2CacheSize", "L2_BYTES"},
         {"sharedMemPerBlockOptin", "SMEM_MAX"}};
     if (const auto at = kKnown.find(member); at != kKnown.end())
-      return integer_value(named(at->second));
+      return device_number(at->second);
     if (member == "maxThreadsPerBlock") return integer_value(number(1024));
     if (member == "warpSize") return integer_value(number(32));
-    if (member == "sharedMemPerBlock") return integer_value(number(48 * 1024));
+    if (member == "sharedMemPerBlock") return integer_value(number(48 * 1024), IntKind::U64);
     return unknown_value("plans do not know the device's '" + member + "'", where);
   }
-  if (object.is(Kind::Unknown)) return object;
+  if (object.is(Kind::Unknown)) {
+    object.slot = HostValue::kNoSlot;
+    return object;
+  }
   return unknown_value(fmt::format("'.{}' of a host object", member), where);
+}
+
+/// A cast that is written down; unlike an implicit conversion it can give an enumeration any number.
+HostValue cast(HostState& host, const HostValue& value, const CType& type,
+               const cuda_source::Token& where) {
+  if (type.pointers == 0 && host.source.enums.count(last_name(type.base)) > 0 &&
+      !value.is(Kind::Unknown))
+    return unknown_value("a cast to an enumeration", where);
+  HostValue out = converted(host, value, type, where);
+  if (type.reference) {
+    if (out.is(Kind::Integer) && value.is(Kind::Integer) && out.integer != value.integer)
+      return unknown_value("a cast to a reference of another type", where);
+  } else if (!out.is(Kind::Address)) {
+    out.slot = HostValue::kNoSlot;
+  }
+  return out;
 }
 
 HostValue parenthesised(HostState& host) {
@@ -126,14 +119,29 @@ HostValue parenthesised(HostState& host) {
   const bool operand =
       close < host.end &&
       (host.token(close).kind != SourceKind::Punctuator || host.token(close).is("(") ||
-       host.token(close).is("&") || host.token(close).is("-") || host.token(close).is("!"));
+       host.token(close).is("&") || host.token(close).is("-") || host.token(close).is("!") ||
+       host.token(close).is("~") || host.token(close).is("+") || host.token(close).is("*") ||
+       host.token(close).is("++") || host.token(close).is("--"));
   if (plausible && operand && find_variable(host, type->base) == HostValue::kNoSlot) {
     const cuda_source::Token where = host.token(open);
     host.at = close;
-    return converted(unary(host), *type, where);
+    return cast(host, unary(host), *type, where);
   }
   host.at = close;
   return evaluate(host, {open + 1, close - 1});
+}
+
+/// What is behind a lambda's parameters; a problem where it says more than a type of a number.
+void lambda_result(HostState& host, HostValue& out) {
+  const size_t first = host.at;
+  while (host.at < host.end && !host.here().is("{")) ++host.at;
+  for (size_t i = first; i < host.at; ++i) {
+    if (host.token(i).is("&") || host.token(i).is("&&") || host.token(i).is("decltype"))
+      host.problem(host.token(i), "a function that returns a reference is not followed", "");
+    if (!host.token(i).is("->")) continue;
+    size_t at = i + 1;
+    out.type = read_type(host.tokens(), at, host.at, host.types).value_or(CType{});
+  }
 }
 
 HostValue lambda(HostState& host) {
@@ -142,7 +150,13 @@ HostValue lambda(HostState& host) {
   out.code = host.code;
   const size_t captures = host.behind(host.at);
   for (const TokenRange& one : host.split({host.at + 1, captures - 1})) {
-    if (!host.token(one.first).is("&") && one.first < one.last) host.copied = host.slots.size();
+    if (one.first >= one.last) continue;
+    for (size_t i = one.first + 1; i < one.last; ++i) {
+      if (host.token(i).is("=") || host.token(i).is("(") || host.token(i).is("{"))
+        host.problem(host.token(i), "a capture with a value of its own is not followed",
+                     "capture variables by their names");
+    }
+    if (!host.token(one.first).is("&")) host.copied = host.slots.size();
   }
   host.at = captures;
   if (host.next_is("(")) {
@@ -151,11 +165,13 @@ HostValue lambda(HostState& host) {
     out.last = end - 1;
     host.at = end;
   }
-  while (host.at < host.end && !host.here().is("{")) ++host.at;
+  lambda_result(host, out);
   const size_t end = host.behind(host.at);
   out.body_first = host.at + 1;
   out.body_last = std::max(host.at + 1, end - 1);
   host.at = end;
+  out.frame = host.frame;
+  out.scopes = std::make_shared<std::vector<std::map<std::string, size_t>>>(host.scopes);
   return out;
 }
 
@@ -179,8 +195,8 @@ HostValue size_of(HostState& host) {
   }
   const bool whole = at == last;
   host.at = std::min(close, host.end);
-  if (type && whole && type->pointers > 0) return integer_value(number(8));
-  if (type && whole && type->size > 0) return integer_value(number(type->size));
+  if (type && whole && type->pointers > 0) return integer_value(number(8), IntKind::U64);
+  if (type && whole && type->size > 0) return integer_value(number(type->size), IntKind::U64);
   return unknown_value("the size of a type that is not known here", where);
 }
 
@@ -196,7 +212,7 @@ HostValue named_cast(HostState& host) {
   }
   const size_t end = host.behind(close);
   host.at = end;
-  return converted(evaluate(host, {close + 1, end - 1}), *type, where);
+  return cast(host, evaluate(host, {close + 1, end - 1}), *type, where);
 }
 
 std::string template_text(HostState& host, TokenRange range) {
@@ -208,6 +224,7 @@ std::string template_text(HostState& host, TokenRange range) {
       const size_t slot = part.identifier() ? find_variable(host, part.text) : HostValue::kNoSlot;
       const bool constant = slot != HostValue::kNoSlot &&
                             host.slots[slot].value.is(Kind::Integer) &&
+                            !host.slots[slot].value.assumed &&
                             host.slots[slot].value.term->constant();
       const auto alias = host.types.find(part.text);
       const bool words = !text.empty() && part.identifier() && (isalnum(text.back()) != 0);
@@ -254,11 +271,7 @@ HostValue named_value(HostState& host) {
     }
   }
   const size_t slot = has_templates ? HostValue::kNoSlot : find_variable(host, name);
-  if (slot != HostValue::kNoSlot) {
-    HostValue value = host.slots[slot].value;
-    if (!value.is(Kind::Address)) value.slot = slot;
-    return value;
-  }
+  if (slot != HostValue::kNoSlot) return host.value_of(slot);
   if (const Item* item = host.find_item(name, Item::Kind::Kernel)) {
     HostValue out;
     out.kind = Kind::Kernel;
@@ -267,7 +280,7 @@ HostValue named_value(HostState& host) {
   }
   if (host.next_is("(") || host.next_is("{"))
     return call(host, name, templates, has_templates, where);
-  if (name == "true" || name == "false") return integer_value(number(name == "true"));
+  if (name == "true" || name == "false") return truth_value(number(name == "true"));
   HostValue out;
   if (name == "nullptr" || name == "NULL") {
     out.kind = Kind::Pointer;
@@ -324,12 +337,27 @@ HostValue primary(HostState& host) {
   return named_value(host);
 }
 
+/// The new value of a variable, as a place.
+HostValue stored(HostState& host, const HostValue& target, const HostValue& value,
+                 const cuda_source::Token& where) {
+  const size_t slot = target.is(Kind::Address) ? target.home : target.slot;
+  if (slot == HostValue::kNoSlot || slot >= host.slots.size()) {
+    if (target.is(Kind::Unknown))
+      host.problem(target, "an assignment cannot be followed", where);
+    else
+      host.problem(where, "something is assigned to that is not a variable here",
+                   "assign to variables by their names");
+    return unknown_value("the value of an assignment", where);
+  }
+  host.assign(slot, target.member, value, where);
+  return target.member >= 0 ? HostValue{} : host.value_of(slot);
+}
+
 HostValue step(HostState& host, HostValue value, const std::string& op, bool before,
                const cuda_source::Token& where) {
-  if (value.slot == HostValue::kNoSlot) return unknown_value("'" + op + "' of no variable", where);
-  const size_t slot = value.slot;
-  HostValue next = combine(op.substr(1), value, integer_value(number(1)), where);
-  host.assign(slot, value.member, next, where);
+  HostValue next = combine(host, op.substr(1), value, integer_value(number(1)), where);
+  next = stored(host, value, next, where);
+  value.slot = value.home = HostValue::kNoSlot;
   return before ? next : value;
 }
 
@@ -386,18 +414,23 @@ HostValue unary(HostState& host) {
   ++host.depth;
   HostValue value = unary(host);
   --host.depth;
-  if (value.is(Kind::Unknown) && !where.is("&")) return value;
-  if (where.is("+")) return value;
-  if (where.is("-")) return combine("-", integer_value(number(0)), value, where);
+  if (value.is(Kind::Unknown) && !where.is("&") && !where.is("++") && !where.is("--")) {
+    value.slot = HostValue::kNoSlot;
+    return value;
+  }
+  if (where.is("+")) return combine(host, "+", integer_value(number(0)), value, where);
+  if (where.is("-") || where.is("~")) return opposite(host, where.text, value, where);
   if (where.is("++") || where.is("--")) return step(host, value, where.text, true, where);
   if (where.is("!")) {
     const TermRef term = condition_of(value);
-    return term ? integer_value(negated(term)) : unknown_value("'!' of no condition", where);
+    return term ? truth_value(negated(term), is_assumed(value))
+                : unknown_value("'!' of no condition", where);
   }
   if (where.is("&")) {
     HostValue out;
     if (value.is(Kind::Kernel)) return value;
-    if (value.slot == HostValue::kNoSlot) return unknown_value("the address of no variable", where);
+    if (value.slot == HostValue::kNoSlot || value.is(Kind::Address) || value.member >= 0)
+      return unknown_value("the address of no variable", where);
     out.kind = Kind::Address;
     out.slot = value.slot;
     return out;
@@ -426,48 +459,99 @@ std::string binary_operator(const HostState& host, size_t* length) {
   return ">=";
 }
 
+/// The right operand of && and || counts where the left one does not decide.
+HostValue binary(HostState& host, int least);
+HostValue right_operand(HostState& host, const std::string& op, int level, const HostValue& left) {
+  const TermRef first = op == "&&" || op == "||" ? condition_of(left) : nullptr;
+  if (!first) return binary(host, level + 1);
+  const Assumption holds(host, op == "&&" ? first : negated(first));
+  return binary(host, level + 1);
+}
+
 HostValue binary(HostState& host, int least) {
+  const size_t start = host.at;
+  EffectWatch early(host);
   HostValue left = unary(host);
+  bool changes = early.seen();
   while (true) {
     size_t length = 1;
     const std::string op = binary_operator(host, &length);
     const int level = level_of(op);
     if (level == 0 || level < least) return left;
     const cuda_source::Token where = host.here();
+    const TokenRange before = {start, host.at};
     host.at += length;
+    const size_t first = host.at;
     EffectWatch watch(host);
-    const HostValue right = binary(host, level + 1);
-    if (op == "&&" || op == "||") watch.check(where);
+    const HostValue right = right_operand(host, op, level, left);
+    if (op == "&&" || op == "||") {
+      watch.check(where);
+    } else if ((changes && names_variable(host, {first, host.at})) ||
+               (watch.seen() && names_variable(host, before))) {
+      host.problem(where, "one operand changes what the other may read", "write two statements");
+    }
+    changes = changes || watch.seen();
     const bool streams = (op == "<<" || op == ">>") && !left.is(Kind::Integer);
-    left = streams ? HostValue{} : combine(op, left, right, where);
+    left = streams ? HostValue{} : combine(host, op, left, right, where);
   }
 }
 
+/// Both operands of a ?: have one type.
+void balance(HostState& host, HostValue& yes, HostValue& no, const cuda_source::Token& where) {
+  if (yes.is(Kind::Integer) && no.is(Kind::Integer) && yes.integer != no.integer) {
+    const HostValue other = yes;
+    yes = balanced(host, yes, no, where);
+    no = balanced(host, no, other, where);
+    return;
+  }
+  const auto is_real = [](const HostValue& value) {
+    return value.is(Kind::Real) || value.is(Kind::Ratio) || value.is(Kind::Scalar);
+  };
+  const bool mixed = (is_real(yes) && (no.is(Kind::Integer) || is_real(no))) ||
+                     (is_real(no) && yes.is(Kind::Integer));
+  const bool same = yes.is(Kind::Real) && no.is(Kind::Real) && yes.width == no.width;
+  const bool open = yes.is(Kind::Unknown) != no.is(Kind::Unknown) &&
+                    (yes.is(Kind::Integer) || no.is(Kind::Integer) || is_real(yes) || is_real(no));
+  if ((mixed && !same) || open)
+    yes = no = unknown_value("a choice between numbers of different types", where);
+}
+
+HostValue chosen(HostState& host, const HostValue& value, const HostValue& yes,
+                 const HostValue& no, const cuda_source::Token& where) {
+  if (is_assumed(value)) return unknown_value("a choice by the outcome of a call", where);
+  const TermRef condition = condition_of(value);
+  if (!condition || condition->constant()) return host.decide(value, where) ? yes : no;
+  if (yes.is(Kind::Integer) && no.is(Kind::Integer) && !yes.assumed && !no.assumed) {
+    const TermRef which =
+        condition->is_truth() ? condition : make_term(TermOp::NotEqual, {condition, number(0)});
+    const TermRef term = make_term(TermOp::Pick, {which, no.term, yes.term});
+    if (term->size > kMaxTermSize)
+      return unknown_value("an expression that grows too long for a plan", where);
+    return integer_value(term, yes.integer);
+  }
+  if (yes.is(Kind::Unknown) && no.is(Kind::Unknown)) return unknown_value(yes.text, where);
+  return host.decide(value, where) ? yes : no;
+}
+
 HostValue ternary(HostState& host) {
-  HostValue value = binary(host, 1);
+  const HostValue value = binary(host, 1);
   if (!host.next_is("?")) return value;
   const cuda_source::Token where = host.token(host.at++);
   const TermRef condition = condition_of(value);
   EffectWatch watch(host);
-  if (condition && condition->constant() == std::nullopt) {
-    HostValue yes = expression(host);
-    host.take(":");
-    HostValue no = expression(host);
-    watch.check(where);
-    if (yes.is(Kind::Integer) && no.is(Kind::Integer)) {
-      const TermRef which =
-          condition->is_truth() ? condition : make_term(TermOp::NotEqual, {condition, number(0)});
-      return integer_value(make_term(TermOp::Pick, {which, no.term, yes.term}));
-    }
-    if (yes.is(Kind::Unknown) && no.is(Kind::Unknown)) return yes;
-    return host.decide(value, where) ? yes : no;
+  HostValue yes, no;
+  {
+    const Assumption holds(host, condition ? condition : number(1));
+    yes = expression(host);
   }
-  const bool holds = host.decide(value, where);
-  HostValue yes = expression(host);
   host.take(":");
-  HostValue no = expression(host);
+  {
+    const Assumption fails(host, condition ? negated(condition) : number(1));
+    no = expression(host);
+  }
   watch.check(where);
-  return holds ? yes : no;
+  balance(host, yes, no, where);
+  return chosen(host, value, yes, no, where);
 }
 
 HostValue expression(HostState& host) {
@@ -486,11 +570,12 @@ HostValue expression(HostState& host) {
   if (host.at < host.end && (kAssignments.count(op) > 0 || shifts)) {
     const cuda_source::Token sign = host.here();
     host.at += shifts ? 3 : 1;
+    EffectWatch watch(host);
     HostValue right = expression(host);
-    if (op != "=") right = combine(op.substr(0, op.size() - 1), left, right, sign);
-    const bool known = left.slot != HostValue::kNoSlot && !left.is(Kind::Address);
-    if (known) host.assign(left.slot, left.member, right, sign);
-    left = std::move(right);
+    if (op != "=" && watch.seen())
+      host.problem(sign, "one operand changes what the other may read", "write two statements");
+    if (op != "=") right = combine(host, op.substr(0, op.size() - 1), left, right, sign);
+    left = stored(host, left, right, sign);
   }
   --host.depth;
   return left;
@@ -519,9 +604,11 @@ Extents extents_of(HostState& host, const HostValue& value, const cuda_source::T
   if (value.is(Kind::Extents)) return value.extents;
   std::vector<HostValue> items = value.is(Kind::List) ? value.items : std::vector<HostValue>{value};
   Extents out;
-  const CType integer = {"int", tensor::DType::Int32, 4};
+  // A plan refuses a launch whose extents do not fit.
+  const CType integer = {"long", tensor::DType::Int64, 8};
   for (size_t i = 0; i < items.size() && i < 3; ++i) {
-    const HostValue one = converted(items[i], integer, where);
+    HostValue one = converted(host, items[i], integer, where);
+    if (one.assumed) one = unknown_value("a number made of the outcome of a call", where);
     if (!one.is(Kind::Integer)) {
       host.problem(one, fmt::format("{} cannot be expressed in a plan", what), where);
       continue;

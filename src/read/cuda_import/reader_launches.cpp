@@ -44,13 +44,20 @@ void note_use(HostState& host, const HostValue& pointer, bool writes) {
   if (writes) host.out.written.insert(pointer.text);
 }
 
-bool kernel_argument(HostState& host, const HostValue& value, const CParameter* parameter,
+bool kernel_argument(HostState& host, HostValue value, const CParameter* parameter,
                      const cuda_source::Token& where, const std::string& what,
                      RecordedLaunch& launch) {
   KernelArgument out;
   const bool floating = parameter != nullptr && parameter->type.pointers == 0 &&
                         parameter->type.dtype && tensor::is_float(*parameter->type.dtype);
-  const auto constant = [](const TermRef& term) { return term ? term->constant() : std::nullopt; };
+  if (value.assumed) value = unknown_value("a number made of the outcome of a call", where);
+  const bool whole = value.is(Kind::Integer) || value.is(Kind::Ratio) || value.is(Kind::Real);
+  const bool known = value.is(Kind::Real) || (value.is(Kind::Integer) && value.term->constant());
+  // A plan refuses integers that do not fit their parameter, and rounds to half types.
+  const bool half = floating && value.is(Kind::Real) && parameter->type.size < 4;
+  if (whole && parameter != nullptr && parameter->type.pointers == 0 && parameter->type.dtype &&
+      !half && (known || value.is(Kind::Ratio)) && !(floating && value.is(Kind::Ratio)))
+    value = converted(host, value, parameter->type, where);
   if (value.is(Kind::Pointer) && !value.text.empty()) {
     out.kind = KernelArgument::Kind::Tensor;
     out.name = value.text;
@@ -64,25 +71,15 @@ bool kernel_argument(HostState& host, const HostValue& value, const CParameter* 
   } else if (value.is(Kind::Scalar)) {
     out.kind = KernelArgument::Kind::Scalar;
     out.name = value.text;
-  } else if (value.is(Kind::Real) || (floating && constant(value.term) &&
-                                      (value.is(Kind::Integer) || constant(value.denominator)))) {
+  } else if (value.is(Kind::Real)) {
     out.kind = KernelArgument::Kind::Real;
-    const double bottom =
-        value.is(Kind::Ratio) ? static_cast<double>(*value.denominator->constant()) : 1;
-    out.real =
-        value.is(Kind::Real) ? value.real : static_cast<double>(*value.term->constant()) / bottom;
-    if (parameter != nullptr && parameter->type.dtype && !floating) {
-      out.kind = KernelArgument::Kind::Integer;
-      out.term = number(static_cast<int64_t>(out.real));
-    }
+    out.real = value.real;
   } else if (floating && (value.is(Kind::Integer) || value.is(Kind::Ratio))) {
     host.problem(where, what + " is computed from the shape, but is floating-point",
                  "pass the integer and convert it in the kernel");
     return false;
   } else if (value.is(Kind::Integer)) {
     out.term = value.term;
-  } else if (value.is(Kind::Ratio)) {
-    out.term = make_term(TermOp::Divide, {value.term, value.denominator});
   } else {
     host.problem(value, what + " cannot be expressed in a plan", where);
     return false;
@@ -206,14 +203,22 @@ void bytes_launch(HostState& host, const char* kernel, const std::vector<KernelA
 
 }  // namespace
 
+/// A size, as size_t.
+static HostValue byte_count(HostState& host, TokenRange range, const cuda_source::Token& where) {
+  HostValue out = converted(host, evaluate(host, range),
+                            CType{"unsigned long", tensor::DType::Uint64, 8}, where);
+  if (out.assumed) out = unknown_value("a number made of the outcome of a call", where);
+  return out;
+}
+
 void allocate(HostState& host, const std::vector<TokenRange>& arguments,
               const cuda_source::Token& where) {
   if (arguments.size() < 2) return host.problem(where, "too few arguments", "");
   const HostValue address = evaluate(host, arguments[0]);
-  const HostValue bytes =
-      converted(evaluate(host, arguments[1]), CType{"long", tensor::DType::Int64, 8}, where);
+  const HostValue bytes = byte_count(host, arguments[1], where);
   if (!address.is(Kind::Address) || address.slot >= host.slots.size())
     return host.problem(where, "memory is allocated for no variable", "pass '&pointer'");
+  host.changed = std::min(host.changed, address.slot);
   if (!bytes.is(Kind::Integer)) return host.problem(bytes, "the size of this memory", where);
   if (host.repeat >= 0)
     return host.problem(where, "memory is allocated inside a loop of launches", "");
@@ -241,11 +246,10 @@ void set_memory(HostState& host, const std::vector<TokenRange>& arguments,
                 const cuda_source::Token& where) {
   if (arguments.size() < 3) return host.problem(where, "too few arguments", "");
   const HostValue target = evaluate(host, arguments[0]), value = evaluate(host, arguments[1]);
-  const HostValue bytes =
-      converted(evaluate(host, arguments[2]), CType{"long", tensor::DType::Int64, 8}, where);
+  const HostValue bytes = byte_count(host, arguments[2], where);
   if (!target.is(Kind::Pointer) || target.text.empty())
     return host.problem(target, "cudaMemset does not get a buffer", where);
-  if (!value.is(Kind::Integer) || !value.term->constant())
+  if (!value.is(Kind::Integer) || !value.term->constant() || value.assumed)
     return host.problem(value, "the value of cudaMemset is not a constant", where);
   if (!bytes.is(Kind::Integer)) return host.problem(bytes, "the size of this cudaMemset", where);
   const auto scratch =
@@ -269,8 +273,7 @@ void copy_memory(HostState& host, const std::vector<TokenRange>& arguments,
                  const cuda_source::Token& where) {
   if (arguments.size() < 4) return host.problem(where, "too few arguments", "");
   const HostValue to = evaluate(host, arguments[0]), from = evaluate(host, arguments[1]);
-  const HostValue bytes =
-      converted(evaluate(host, arguments[2]), CType{"long", tensor::DType::Int64, 8}, where);
+  const HostValue bytes = byte_count(host, arguments[2], where);
   const std::string kind = evaluate(host, arguments[3]).text;
   if (kind != "cudaMemcpyDeviceToDevice" || !to.is(Kind::Pointer) || !from.is(Kind::Pointer) ||
       to.text.empty() || from.text.empty())

@@ -4,7 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
+#include "cuda_import/kept_values.h"
 #include "cuda_import/reader_expressions.h"
 
 namespace kw::cuda_import {
@@ -12,6 +14,8 @@ namespace kw::cuda_import {
 namespace {
 
 using Kind = HostValue::Kind;
+
+constexpr int64_t kMostRepeats = 64;  // of a plan's repeat
 
 bool same_value(const HostValue& a, const HostValue& b) {
   return a.kind == b.kind && a.text == b.text && a.term == b.term && a.real == b.real &&
@@ -27,14 +31,42 @@ HostValue either(const TermRef& parity, const HostValue& a, const HostValue& b) 
   return out;
 }
 
+/// Whether the tokens are one operand of '<': every operator in them binds tighter.
+bool is_operand(const HostState& host, TokenRange range, const std::string& variable) {
+  static const std::set<std::string> kLooser = {"<", "<=", ">", ">=", "==", "!=", "&",  "^",
+                                                "|", "&&", "||", "?", ",",  "=",  "++", "--"};
+  for (size_t i = range.first; i < range.last; ++i) {
+    const cuda_source::Token& token = host.token(i);
+    const bool shifts = token.is(">") && i + 1 < range.last && host.token(i + 1).is(">") &&
+                        host.token(i + 1).joined;
+    if (shifts) {
+      ++i;
+      continue;
+    }
+    if (token.is(variable) || token.text.ends_with("=")) return false;
+    if (token.is("(") || token.is("[") || token.is("{")) {
+      const size_t end = cuda_source::behind_bracket(host.tokens(), i, range.last);
+      for (; i + 1 < end; ++i) {
+        if (host.token(i).is(variable) || host.token(i).is("++") || host.token(i).is("--"))
+          return false;
+      }
+      continue;
+    }
+    if (kLooser.count(token.text) > 0) return false;
+  }
+  return range.first < range.last;
+}
+
 // for (int i = A; i < B; ++i)
-bool counts_up(const HostState& host, TokenRange condition, TokenRange step) {
+bool counts_up(const HostState& host, TokenRange condition, TokenRange step, size_t first_slot) {
   const Scope& scope = host.scopes.back();
   if (scope.size() != 1 || condition.last < condition.first + 3) return false;
+  if (scope.begin()->second < first_slot) return false;  // another variable's second name
   const std::string& name = scope.begin()->first;
   const std::string& comparison = host.token(condition.first + 1).text;
   if (host.token(condition.first).text != name || (comparison != "<" && comparison != "<="))
     return false;
+  if (!is_operand(host, {condition.first + 2, condition.last}, name)) return false;
   std::string stepped;
   for (size_t i = step.first; i < step.last; ++i) stepped += host.token(i).text;
   return stepped == "++" + name || stepped == name + "++" || stepped == name + "+=1";
@@ -46,7 +78,12 @@ void run_turn(HostState& host, const TermRef& begin, const TermRef& end, const s
   const std::deque<Slot> before = host.slots;
   const size_t launches = host.out.path.launches.size();
   host.at = body;
-  statement(host);
+  const Flow flow = statement(host);
+  if (!host.broken && (flow == Flow::Break || flow == Flow::Return || host.out.path.refused)) {
+    host.problem(where, "this loop ends before its count", "");
+    host.broken = true;
+    return;
+  }
   std::vector<size_t> changed;
   for (size_t i = 0; i < before.size(); ++i) {
     if (!same_value(host.slots[i].value, before[i].value)) changed.push_back(i);
@@ -80,13 +117,17 @@ void run_turn(HostState& host, const TermRef& begin, const TermRef& end, const s
 
 }  // namespace
 
-bool repeat_loop(HostState& host, TokenRange condition, TokenRange step, size_t body) {
-  if (!counts_up(host, condition, step)) return false;
+bool repeat_loop(HostState& host, TokenRange condition, TokenRange step, size_t body,
+                 size_t first_slot) {
+  if (!counts_up(host, condition, step, first_slot)) return false;
   const auto [name, slot] = *host.scopes.back().begin();
   const bool inclusive = host.token(condition.first + 1).is("<=");
   const HostValue begin = host.slots[slot].value;
+  EffectWatch watch(host);
   const HostValue end = evaluate(host, {condition.first + 2, condition.last});
-  if (!begin.is(Kind::Integer) || !end.is(Kind::Integer)) return false;
+  if (watch.check(host.token(condition.first))) return false;
+  if (!begin.is(Kind::Integer) || !end.is(Kind::Integer) || is_assumed(begin) || is_assumed(end))
+    return false;
   if (begin.term->constant() && end.term->constant()) return false;  // unrolled instead
   const cuda_source::Token where = host.token(condition.first);
   if (host.repeat >= 0) {
@@ -94,10 +135,21 @@ bool repeat_loop(HostState& host, TokenRange condition, TokenRange step, size_t 
     host.broken = true;
     return true;
   }
+  // At most 64 turns, so the variable stays near its first value.
+  const int64_t most = highest(begin.integer) - kMostRepeats;
+  const Range turns = {begin.term->range.low,
+                       std::min(begin.term->range.high, most) + kMostRepeats};
+  const HostValue counter = integer_value(named(name, turns), begin.integer);
+  if (begin.term->range.high > most || combine(host, "<", counter, end, where).is(Kind::Unknown) ||
+      balanced(host, end, counter, where).is(Kind::Unknown)) {
+    host.problem(where, "the type of this loop's variable may not hold its bound", "");
+    host.broken = true;
+    return true;
+  }
   const TermRef behind = inclusive ? make_term(TermOp::Add, {end.term, number(1)}) : end.term;
   host.repeat = static_cast<int>(host.out.path.repeats.size());
   host.out.path.repeats.push_back({name, begin.term, behind});
-  host.slots[slot].value = integer_value(named(name));
+  host.slots[slot].value = counter;
   run_turn(host, begin.term, behind, name, body, where);
   host.repeat = -1;
   return true;

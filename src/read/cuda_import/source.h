@@ -21,7 +21,7 @@ struct HostSource {
   std::map<std::string, cuda_source::Macro> macros;
   Outline outline;
   TypeNames types;
-  std::set<std::string> classes;
+  std::set<std::string> classes, enums;
 
   explicit HostSource(std::string_view file)
       : text(file),
@@ -30,10 +30,17 @@ struct HostSource {
         macros(cuda_source::find_macros(lexed)),
         outline(cuda_import::outline(tokens)),
         types(type_names(tokens, outline)),
-        classes(class_names(tokens)) {}
+        classes(class_names(tokens)),
+        enums(enum_names(tokens)) {}
 
+  /// The tokens with macros expanded; without them if they do not end.
+  std::vector<cuda_source::Token> expanded(size_t first, size_t last) const {
+    return cuda_source::expand(tokens, first, last, macros)
+        .value_or(std::vector<cuda_source::Token>{});
+  }
   std::vector<CParameter> parameters(const Item& item) const {
-    return read_parameters(tokens, item.parameters_first, item.parameters_last, types);
+    const auto all = expanded(item.parameters_first, item.parameters_last);
+    return read_parameters(all, 0, all.size(), types);
   }
 };
 

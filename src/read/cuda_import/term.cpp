@@ -9,6 +9,8 @@
 #include <array>
 #include <utility>
 
+#include "cuda_import/term_range.h"
+
 namespace kw::cuda_import {
 
 namespace {
@@ -33,6 +35,7 @@ constexpr std::array kOps = {
 };
 constexpr int kComparison = 3;
 constexpr int kPrimary = 7;
+constexpr int64_t kMostBlocksPerSm = 1024;
 
 const OpRow* row_of(TermOp op) {
   const auto at = std::ranges::find(kOps, op, &OpRow::op);
@@ -156,13 +159,16 @@ std::string Term::text() const {
 TermRef number(int64_t value) {
   auto term = std::make_shared<Term>();
   term->value = value;
+  term->range = {value, value};
   return term;
 }
 
-TermRef named(std::string name) {
+TermRef named(std::string name, Range range, bool is_dim) {
   auto term = std::make_shared<Term>();
   term->op = TermOp::Name;
   term->name = std::move(name);
+  term->range = range;
+  term->is_dim = is_dim;
   return term;
 }
 
@@ -170,6 +176,7 @@ TermRef blocks_per_sm(std::string kernel) {
   auto term = std::make_shared<Term>();
   term->op = TermOp::BlocksPerSm;
   term->name = std::move(kernel);
+  term->range = {0, kMostBlocksPerSm};
   return term;
 }
 
@@ -180,7 +187,16 @@ TermRef make_term(TermOp op, std::vector<TermRef> parts) {
   term->op = op;
   for (const TermRef& part : parts) term->size += part->size;
   term->parts = std::move(parts);
+  std::vector<Range> ranges;
+  for (const TermRef& part : term->parts) ranges.push_back(part->range);
+  term->range = range_of_parts(*term, ranges);
   return term;
+}
+
+bool mentions(const Term& term, const std::string& name) {
+  return (term.op == TermOp::Name && term.name == name) ||
+         std::ranges::any_of(term.parts,
+                             [&](const TermRef& part) { return mentions(*part, name); });
 }
 
 TermRef negated(const TermRef& condition) {
@@ -191,7 +207,10 @@ TermRef negated(const TermRef& condition) {
     if (condition->op == one) return make_term(other, condition->parts);
     if (condition->op == other) return make_term(one, condition->parts);
   }
-  if (condition->op == TermOp::Not) return condition->parts[0];
+  if (condition->op == TermOp::Not) {
+    const TermRef& inner = condition->parts[0];
+    return inner->is_truth() ? inner : make_term(TermOp::NotEqual, {inner, number(0)});
+  }
   return make_term(TermOp::Not, {condition});
 }
 

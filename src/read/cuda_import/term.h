@@ -35,6 +35,11 @@ enum class TermOp : uint8_t {
   BlocksPerSm,
 };
 
+/// Of a value, both ends included.
+struct Range {
+  int64_t low = INT64_MIN, high = INT64_MAX;
+};
+
 class Term;
 using TermRef = std::shared_ptr<const Term>;
 
@@ -45,6 +50,8 @@ class Term {
   std::string name;   // for Name; for BlocksPerSm: the kernel
   std::vector<TermRef> parts;
   size_t size = 1;  // number of nodes in the tree
+  Range range;      // its value lies in it
+  bool is_dim = false;  // a Name: an extent, at least 0
 
   std::optional<int64_t> constant() const;
   /// Whether the value is always 0 or 1.
@@ -57,11 +64,13 @@ class Term {
 inline constexpr size_t kMaxTermSize = 400;
 
 TermRef number(int64_t value);
-TermRef named(std::string name);
+TermRef named(std::string name, Range range = {}, bool is_dim = false);
 TermRef blocks_per_sm(std::string kernel);
 /// Never fails: a term that cannot be folded stays an expression.
 TermRef make_term(TermOp op, std::vector<TermRef> parts);
 TermRef negated(const TermRef& condition);
+/// Whether a name stands in it.
+bool mentions(const Term& term, const std::string& name);
 /// `term` / `divisor` if its factors show that it divides evenly; otherwise empty.
 std::optional<TermRef> divided(const TermRef& term, int64_t divisor);
 

@@ -102,6 +102,12 @@ std::string CType::text() const {
          (reference ? "&" : "");
 }
 
+bool is_type_word(const std::string& word) {
+  return kQualifiers.count(word) > 0 || kIntegerWords.count(word) > 0 ||
+         cuda_source::find_cuda_type(word) ||
+         std::ranges::any_of(kAliases, [&](const Alias& one) { return word == one.name; });
+}
+
 std::optional<CType> read_type(const std::vector<cuda_source::Token>& tokens, size_t& at,
                                size_t last, const TypeNames& names) {
   const size_t start = at;
@@ -176,9 +182,15 @@ std::vector<CParameter> read_parameters(const std::vector<cuda_source::Token>& t
       one.column = tokens[at++].column;
     }
     int depth = 0;
+    bool defaults = false;
     for (; at < last && (depth > 0 || !tokens[at].is(",")); ++at) {
       const std::string& text = tokens[at].text;
       if (text == "[" && depth == 0) ++one.type.pointers;
+      if (text == "=" && depth == 0 && !defaults) {
+        defaults = true;
+        continue;
+      }
+      if (defaults) one.fallback.push_back(tokens[at]);
       depth += text == "(" || text == "[" || text == "{" || text == "<";
       depth -= text == ")" || text == "]" || text == "}" || text == ">";
     }

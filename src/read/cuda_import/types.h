@@ -28,6 +28,13 @@ struct CType {
   std::string text() const;
 };
 
+/// A type that is not known here.
+inline CType unknown_type(std::string name) {
+  CType type;
+  type.base = std::move(name);
+  return type;
+}
+
 using TypeNames = std::map<std::string, CType>;  // from using and typedef
 
 /// Reads the type that starts at `at` and moves `at` after it. Empty, with `at` unchanged, if no
@@ -40,7 +47,11 @@ struct CParameter {
   CType type;
   std::string name;
   int line = 0, column = 0;
+  std::vector<cuda_source::Token> fallback;  // its default argument
 };
+
+/// Whether the word is C++'s or CUDA's own name of a type, or part of one.
+bool is_type_word(const std::string& word);
 
 /// Reads the parameters between the parentheses of a declaration.
 std::vector<CParameter> read_parameters(const std::vector<cuda_source::Token>& tokens, size_t first,

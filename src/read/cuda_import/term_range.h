@@ -1,0 +1,27 @@
+// Between which numbers the value of a term lies. Internal.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cuda_import/term.h"
+
+namespace kw::cuda_import {
+
+/// Comparisons with constants that hold, by the text of what is compared.
+struct Facts {
+  std::vector<std::pair<std::string, Range>> known;
+  bool positive_dims = false;  // every dim is at least 1
+
+  /// Everything that follows from the condition at once; what does not is ignored.
+  void add(const TermRef& condition);
+};
+
+/// From the ranges of its parts alone.
+Range range_of_parts(const Term& term, const std::vector<Range>& parts);
+/// With what is known besides.
+Range range_of(const Term& term, const Facts& facts);
+
+}  // namespace kw::cuda_import
