@@ -181,6 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
              "    float* t = a;\n    a = b;\n    b = t;\n  }\n"
              "  scale<<<N, 1>>>(a, y, N, 1.f);\n}\n",
              "scalar steps: int32\nscalar f: fp32 = 1\nscratch a: fp32[N]\nscratch b: fp32[N]\n"
+             "when 4 * N <= 2147000000\n"
              "launch import_copy_bytes grid(min(max(ceil_div(4 * N, 4096), 1), 1024)) block(256) "
              "args(a, x, 4 * N)\n"
              "repeat s in 0..steps\n"
@@ -213,7 +214,8 @@ INSTANTIATE_TEST_SUITE_P(
              "cudaStream_t stream) {\n  auto kernel = scale;\n"
              "  kernel<<<dim3{(unsigned)N}, dim3(1, 1, 1), 0, stream>>>(x, y, N, .5f);\n}\n"
              "int main() { run(nullptr, nullptr, 3, 0); return 0; }\n",
-             "scalar f: fp32 = 0.5\nlaunch scale grid(N) block(1) args(x, y, N, f)\n"}),
+             "scalar f: fp32 = 0.5\nwhen N <= 4294000000\n"
+             "launch scale grid(N) block(1) args(x, y, N, f)\n"}),
     [](const auto& one) { return one.param.name; });
 
 class Refusals : public testing::TestWithParam<Case> {};

@@ -295,6 +295,7 @@ HostValue named_value(HostState& host) {
     out.text = name;
     return out;
   }
+  if (name.find("::") != std::string::npos) find_variable(host, last_name(name));  // for a problem
   return unknown_value(fmt::format("'{}' is not known here", name), where);
 }
 
