@@ -428,7 +428,8 @@ bool reads_before_writing(const Region& region, const Store& store) {
   return same;
 }
 
-bool is_read_by_others(const Partition& partition, size_t own, const std::string& buffer) {
+/// Whether another region reads the value that the caller passed. The new value has another node.
+bool is_read_by_others(const Partition& partition, size_t own, const Store& store) {
   for (size_t k = 0; k < partition.regions.size(); ++k) {
     const Region& region = partition.regions[k];
     if (k == own) continue;
@@ -437,13 +438,22 @@ bool is_read_by_others(const Partition& partition, size_t own, const std::string
       const auto& inputs = region.node(id).inputs;
       wanted.insert(wanted.end(), inputs.begin(), inputs.end());
     }
-    for (const Store& store : region.stores) wanted.push_back(store.node);
+    for (const Store& other : region.stores) wanted.push_back(other.node);
     for (const NodeId id : wanted) {
       const auto load = region.loads.find(id);
-      if (load != region.loads.end() && load->second.name == buffer) return true;
+      if (load == region.loads.end() || id == store.node) continue;
+      if (load->second.name == store.to.name) return true;
     }
   }
   return false;
+}
+
+/// Regions that read the value find it in the new buffer.
+void move_value(Partition& partition, const Store& from, const Buffer& to) {
+  for (Region& region : partition.regions) {
+    const auto load = region.loads.find(from.node);
+    if (load != region.loads.end() && load->second.name == from.to.name) load->second = to;
+  }
 }
 
 /// A result that replaces an input is written over it if no kernel can still read the old values.
@@ -454,7 +464,7 @@ void place_results(Partition& partition, const Program& program, std::set<std::s
     for (size_t s = 0; s < partition.regions[k].stores.size(); ++s) {
       Store& store = partition.regions[k].stores[s];
       if (program.names.in_place.count(store.to.name) == 0) continue;
-      const bool direct = !is_read_by_others(partition, k, store.to.name) &&
+      const bool direct = !is_read_by_others(partition, k, store) &&
                           reads_before_writing(partition.regions[k], store);
       if (direct) {
         partition.regions[k].in_place.insert(store.to.name);
@@ -463,7 +473,10 @@ void place_results(Partition& partition, const Program& program, std::set<std::s
       Region copy = partition.regions[k];
       copy.stores = {store};
       copy.in_place.clear();
-      store.to.name = safe_name(store.to.name + "_next", taken);
+      Buffer next = store.to;
+      next.name = safe_name(store.to.name + "_next", taken);
+      move_value(partition, store, next);
+      store.to = next;
       partition.scratch.push_back(store.to);
       copy.loads = {{store.node, store.to}};
       copies.push_back(std::move(copy));
