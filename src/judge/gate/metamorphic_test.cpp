@@ -179,6 +179,28 @@ INSTANTIATE_TEST_SUITE_P(
                     [](Builder& b, NodeId x, NodeId) { return graph::softmax(b, x, 0); },
                     {"permute D", "split D"},
                     {"split B"}},
+        RelationRow{"NumberFromRows",
+                    [](Builder& b, NodeId x, NodeId) -> Result<NodeId> {
+                      const Operand number = Operand::of(graph::Number(0.25, "1 / B"));
+                      return b.binary(Op::Mul, Operand::tensor(x), number);
+                    },
+                    {"permute B", "permute D", "split D"},
+                    {"split B"}},
+        RelationRow{"NumberFromALongerName",
+                    [](Builder& b, NodeId x, NodeId) -> Result<NodeId> {
+                      const Operand number = Operand::of(graph::Number(0.25, "1 / (BB + B2 + aB)"));
+                      return b.binary(Op::Mul, Operand::tensor(x), number);
+                    },
+                    {"permute B", "split B"},
+                    {}},
+        RelationRow{"CountedRows",
+                    [](Builder& b, NodeId x, NodeId) -> Result<NodeId> {
+                      const NodeId one = b.constant(DType::Fp32, 1.0);
+                      const NodeId ones = KW_TRY(b.expand(one, {b.extent(x, 0)}));
+                      return plus(b, x, Operand::tensor(KW_TRY(graph::sum(b, ones, {0}, false))));
+                    },
+                    {"permute B"},
+                    {"split B"}},
         RelationRow{"FlippedRows",
                     [](Builder& b, NodeId x, NodeId) {
                       graph::Node flip;
@@ -237,6 +259,21 @@ TEST(Relations, RowsMoveTogether) {
       EXPECT_EQ(sum, other.truths[0].value[static_cast<size_t>(row)]);
     }
   }
+}
+
+TEST(Relations, ConstantResultsHaveRows) {
+  Builder b;
+  const NodeId x = b.input("x", DType::Fp32, {Dim::symbol("B", 4), Dim::symbol("D", 6)});
+  const NodeId zero = b.constant(DType::Fp32, 0.0);
+  const auto zeros = b.expand(zero, {Dim::symbol("D", 6), Dim::symbol("B", 4)});
+  ASSERT_TRUE(zeros);
+  const auto relations = row_relations(std::move(b).finish({{"y", x}, {"zeros", *zeros}}));
+  for (const Relation& relation : relations) {
+    if (relation.dim != "B") continue;
+    const int axis = relation.kind == RelationKind::Split ? 1 : -1;
+    EXPECT_EQ(relation.output_axes, (std::vector<int>{0, axis}));
+  }
+  EXPECT_EQ(relations.size(), 4U);
 }
 
 TEST(Relations, TwoPartsMakeTheWhole) {

@@ -7,7 +7,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
+#include <string_view>
 
 #include "core/contains.h"
 #include "gate/metamorphic.h"
@@ -37,6 +39,21 @@ int64_t count_before(const Node& node, int axis) {
   return count;
 }
 
+bool mentions(std::string_view text, const std::string& name) {
+  const auto in_word = [&](size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    if (!in_word(at + name.size()) && (at == 0 || !in_word(at - 1))) return true;
+  }
+  return false;
+}
+
+bool mentions(const std::vector<graph::Dim>& dims, const std::string& name) {
+  return std::ranges::any_of(dims, [&](const auto& dim) { return mentions(dim.text(), name); });
+}
+
 class RowSearch {
  public:
   RowSearch(const Graph& graph, std::vector<int> input_axes)
@@ -53,6 +70,34 @@ class RowSearch {
     }
     const bool any = std::ranges::any_of(axes, [](int axis) { return axis >= 0; });
     return any ? std::optional(axes) : std::nullopt;
+  }
+
+  /// Whether something is computed from how many rows there are, such as a sum of as many ones.
+  bool knows_extent(const std::string& name) const {
+    return std::ranges::any_of(graph_.nodes, [&](const Node& node) {
+      const OpKind kind = graph::op_info(node.op).kind;
+      const bool gathers = kind != OpKind::Pointwise && node.op != Op::Expand;
+      return gathers && std::ranges::any_of(node.inputs, [&](NodeId id) {
+               return of(id).axis < 0 && mentions(graph_[id].shape, name);
+             });
+    });
+  }
+
+  /// Results that are the same in all rows get the axis of the dim. False if one has the dim in
+  /// another way.
+  bool give_rows(std::vector<int>& axes, const std::string& name) const {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const NodeId id = graph_.outputs[i].node;
+      const graph::Shape& shape = graph_[id].shape;
+      if (axes[i] >= 0 || !mentions(shape, name)) continue;
+      for (size_t d = 0; d < shape.size(); ++d) {
+        if (!mentions(shape[d].text(), name)) continue;
+        if (axes[i] >= 0 || shape[d].text() != name || !uniform_along(id, static_cast<int>(d)))
+          return false;
+        axes[i] = static_cast<int>(d);
+      }
+    }
+    return true;
   }
 
  private:
@@ -238,15 +283,12 @@ std::optional<std::vector<int>> axes_of(const Graph& graph, const std::string& n
   return axes;
 }
 
-// Returns whether a constant depends on the dim; splitting the dim would then change more than the
-// number of rows.
+// Whether a constant or a slice depends on the dim; splitting the dim would then change more than
+// the number of rows.
 bool used_elsewhere(const Graph& graph, const std::string& name) {
-  for (const Node& node : graph.nodes) {
-    for (const graph::Dim& start : node.attrs.starts) {
-      if (node.op == Op::Constant && start.text().find(name) != std::string::npos) return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(graph.nodes, [&](const Node& node) {
+    return mentions(node.attrs.starts, name) || mentions(node.attrs.number_text, name);
+  });
 }
 
 }  // namespace
@@ -261,8 +303,9 @@ std::vector<Relation> row_relations(const Graph& graph) {
   std::vector<Relation> relations;
   for (const std::string& name : names) {
     const auto axes = axes_of(graph, name);
-    if (!axes || used_elsewhere(graph, name)) continue;
-    const auto outputs = RowSearch(graph, *axes).output_axes();
+    if (!axes) continue;
+    RowSearch search(graph, *axes);
+    const auto outputs = search.output_axes();
     if (!outputs) continue;
     Relation permute;
     permute.kind = RelationKind::Permute;
@@ -274,7 +317,9 @@ std::vector<Relation> row_relations(const Graph& graph) {
     split.kind = RelationKind::Split;
     split.what = fmt::format("a part of {} gives that part of the result", name);
     relations.push_back(std::move(permute));
-    relations.push_back(std::move(split));
+    const bool whole = used_elsewhere(graph, name) || search.knows_extent(name) ||
+                       !search.give_rows(split.output_axes, name);
+    if (!whole) relations.push_back(std::move(split));
   }
   return relations;
 }
