@@ -75,8 +75,10 @@ std::string failure_text(const workflows::SynthesisReport& report, const report:
   return out;
 }
 
-/// Whether a note says for which values a kernel was compiled.
-bool is_limit(const std::string& note) { return note.starts_with("compiled for "); }
+/// Whether a note says for which values a kernel was compiled, or what it leaves out.
+bool is_limit(const std::string& note) {
+  return note.starts_with("compiled for ") || note.ends_with("; this kernel does not");
+}
 
 }  // namespace
 

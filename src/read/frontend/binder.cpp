@@ -59,6 +59,13 @@ void Binder::add(TaskDraft& draft, const std::string& name, const GivenInput& gi
   draft.entry.arguments.push_back(std::move(argument));
 }
 
+void Binder::keep_default(TaskDraft& draft, const Parameter& parameter) {
+  if (parameter.fallback)
+    draft.defaults.push_back(*parameter.fallback);
+  else
+    draft.fixed.push_back(parameter.name + "=" + parameter.other);
+}
+
 Status Binder::add_parameter(TaskDraft& draft, size_t place) {
   const Parameter& parameter = found_.parameters[place];
   const GivenInput* given = said(parameter.name);
@@ -72,14 +79,15 @@ Status Binder::add_parameter(TaskDraft& draft, size_t place) {
   const bool by_keyword = skipped_ || parameter.keyword_only;
   if (given) {
     const bool none = std::holds_alternative<std::monostate>(given->value);
-    if (none && !parameter.has_default)
+    if (none && parameter.other != "None")
       return input_error("{}: get_inputs() gives None for '{}'", file_, parameter.name);
+    if (none) keep_default(draft, parameter);
     add(draft, parameter.name, *given, by_keyword);
     return Done{};
   }
   if (parameter.has_default) {
     skipped_ = true;
-    if (parameter.fallback) draft.defaults.push_back(*parameter.fallback);
+    keep_default(draft, parameter);
     return Done{};
   }
   const bool number = parameter.annotation.kind == Annotation::Kind::Int ||

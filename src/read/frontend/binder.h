@@ -32,6 +32,7 @@ class Binder {
   const GivenInput* said(const std::string& name) const;
   const GivenInput* from_file(const std::string& name, size_t place) const;
   void add(TaskDraft& draft, const std::string& name, const GivenInput& given, bool by_keyword);
+  static void keep_default(TaskDraft& draft, const Parameter& parameter);
   Status add_parameter(TaskDraft& draft, size_t place);
   Status add_rest(TaskDraft& draft, size_t places);
 

@@ -307,6 +307,10 @@ Status set_attribute(TraceState& trace, const Value& object, const std::string& 
         note_fill(trace, *tensor, number_given(trace, value));
         return Done{};
       }
+      if (!trace.frames.empty() && trace.randomness == Randomness::Refused)
+        return input_error(
+            "an assignment to .data gives the tensor another memory\nwrite x.copy_(y) to change "
+            "its values");
       const graph::NodeId node = KW_TRY(node_of(trace, *data));
       return store(trace, *tensor, node, true);
     }

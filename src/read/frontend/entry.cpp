@@ -181,6 +181,12 @@ Result<Choice> choose(PythonTracer& tracer, const std::string& wanted) {
       source.name, join(all, ", "), source.name);
 }
 
+std::string default_text(const Value& value) {
+  if (value.is_none()) return "None";
+  const auto* text = value.get<std::string>();
+  return text ? "'" + *text + "'" : to_text(value);
+}
+
 Result<std::vector<Parameter>> read_parameters(PythonTracer& tracer, const Function& function,
                                                size_t skip) {
   const Json& args = (*function.tree)["args"];
@@ -197,6 +203,8 @@ Result<std::vector<Parameter>> read_parameters(PythonTracer& tracer, const Funct
       const auto fallback = function.defaults.find(parameter.name);
       parameter.has_default = fallback != function.defaults.end();
       if (parameter.has_default) parameter.fallback = scalar_of(parameter.name, fallback->second);
+      if (parameter.has_default && !parameter.fallback)
+        parameter.other = default_text(fallback->second);
       parameters.push_back(std::move(parameter));
     }
   }

@@ -20,6 +20,7 @@ struct Parameter {
   bool keyword_only = false;
   bool has_default = false;
   std::optional<task::ScalarSpec> fallback;  // the default, when it is a number
+  std::string other;                         // the default, when it is not: "None"
 };
 
 struct Found {

@@ -211,7 +211,13 @@ void settle_scalars(TaskDraft& draft, const task::Dims& dims, std::vector<std::s
     spec.runtime = spec.dtype != tensor::DType::Bool && kernel::reserved_name(spec.name).empty() &&
                    std::isfinite(spec.value());
   });
-  std::set<std::string> used, fixed;
+  std::set<std::string> used, fixed(draft.fixed.begin(), draft.fixed.end());
+  const auto name_flag = [&](const task::ScalarSpec& spec) {
+    if (spec.dtype != tensor::DType::Bool) return;
+    fixed.insert(fmt::format("{}={}", spec.name, spec.integer != 0 ? "True" : "False"));
+  };
+  std::ranges::for_each(draft.defaults, name_flag);
+  each(name_flag);
   const auto fix = [&](const auto& which) {
     bool any = false;
     each([&](task::ScalarSpec& spec) {

@@ -20,6 +20,7 @@ struct TaskDraft {
   task::Dims file;     // ints at file level
   std::vector<std::string> notes;
   std::vector<task::ScalarSpec> defaults;  // default numbers of the reference
+  std::vector<std::string> fixed;          // its other defaults: "scale=None"
   std::optional<double> atol, rtol;
   bool fixed_numbers = false;  // extents written as numbers get no names
   std::function<bool()> has_gpu = {};  // asked only if dims must be assumed; empty: no GPU

@@ -40,6 +40,7 @@ class PythonTracer {
   const std::vector<Drawn>& parameters() const { return state_.parameters; }
   /// Ints at file level that became dims (see Settings), with their values.
   const task::Dims& dims() const { return state_.dims; }
+  const std::vector<Tensor>& running() const { return state_.running; }
   bool allow_tf32() const { return state_.allow_tf32; }
   /// The expression of the last return statement of the outermost call; null without one.
   const Json* last_return() const { return state_.last_return; }

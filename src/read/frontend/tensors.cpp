@@ -216,7 +216,26 @@ Status update_statistics(TraceState& trace, Call& call, size_t place, const Argu
 
 }  // namespace
 
+// In training, batch_norm also updates the running statistics, which is no part of the result.
+void note_running(TraceState& trace, const std::string& name, const Arguments& arguments) {
+  const bool batch = name.ends_with(".batch_norm");
+  if (!batch && !name.ends_with(".instance_norm")) return;
+  const auto given = [&](const char* key, size_t place) {
+    for (const auto& [keyword, value] : arguments.keywords) {
+      if (keyword == key) return value;
+    }
+    return place < arguments.positional.size() ? arguments.positional[place] : Value();
+  };
+  const Value training = given(batch ? "training" : "use_input_stats", 5);
+  const bool* flag = training.get<bool>();
+  if (flag ? !*flag : batch) return;
+  for (const auto& value : {given("running_mean", 1), given("running_var", 2)}) {
+    if (const auto* tensor = value.get<Tensor>()) trace.running.push_back(*tensor);
+  }
+}
+
 Result<Value> call_row(TraceState& trace, const std::string& name, Arguments arguments) {
+  note_running(trace, name, arguments);
   const OpRow* row = find_op(name);
   if (!row) return input_error(unknown_function(name));
   const std::optional<Value> out = take_keyword(arguments, "out");

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/contains.h"
 #include "core/text.h"
 #include "frontend/arrange.h"
 #include "frontend/cell.h"
@@ -58,6 +59,8 @@ class Tracer {
 
  private:
   void note_paths();
+  void note_path(const Tensor& tensor, const std::string& path);
+  void note_updates(Trace& trace) const;
   Arguments given() const;
   Result<Value> call_once();
   Result<Trace> collect_all(const Value& value);
@@ -82,6 +85,7 @@ class Tracer {
   std::vector<Bound> bound_;
   std::vector<std::shared_ptr<RuntimeScalar>> scalars_;  // shared with the numbers of the trace
   std::vector<std::pair<NodeId, std::string>> paths_;    // of state, before any call
+  std::vector<std::pair<Tensor, uint64_t>> states_;      // of each path, with its version
   std::vector<NodeId> earlier_;                          // tensors of the earlier call
   std::vector<Output> outputs_;
   size_t returned_ = 0;  // of the outputs
@@ -195,9 +199,9 @@ Status Tracer::collect(const Value& value, const std::string& name, int depth) {
   if (fields) items = &*fields;
   if (!items || depth > kMaxNesting)
     return input_error(
-        "{}: {} returns {}, not a tensor\n  hint: return tensors, alone or in a tuple, list or "
-        "dict",
-        entry_.source->name, entry_.name, type_name(value));
+        "{}: {} returns {}{}\n  hint: return tensors, alone or in a tuple, list or dict",
+        entry_.source->name, entry_.name, depth > 0 ? "a collection with " : "",
+        depth > 0 ? type_name(value) : type_name(value) + ", not a tensor");
   for (size_t i = 0; i < items->size(); ++i)
     KW_TRY(collect((*items)[i], fmt::format("out{}", outputs_.size()), depth + 1));
   return Done{};
@@ -328,23 +332,52 @@ Result<Trace> Tracer::finish() {
     inputs.emplace_back(bound.input, bound.argument->name);
   }
   name_weights(trace, raw, needed, inputs);
+  note_updates(trace);
   trace.graph = arrange(raw, inputs);
   return trace;
+}
+
+void Tracer::note_path(const Tensor& tensor, const std::string& path) {
+  paths_.emplace_back(tensor.cell->node, path);
+  states_.emplace_back(tensor, tensor.cell->version);
+}
+
+/// What PyTorch leaves in state or arguments, and the task's kernels do not.
+void Tracer::note_updates(Trace& trace) const {
+  std::vector<std::string> names;
+  const auto runs = [&](const Tensor& tensor) {
+    return std::ranges::any_of(tracer_.running(),
+                               [&](const Tensor& one) { return one.cell == tensor.cell; });
+  };
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const auto& [tensor, version] = states_[i];
+    const bool known = contains(names, paths_[i].second);
+    if (!known && (tensor.cell->version > version || runs(tensor)))
+      names.push_back(paths_[i].second);
+  }
+  for (const Bound& bound : bound_) {
+    const auto* tensor = bound.value.get<Tensor>();
+    if (tensor && tensor->cell && runs(*tensor)) names.push_back(bound.argument->name);
+  }
+  if (names.empty()) return;
+  const bool one = names.size() == 1;
+  trace.notes.push_back(fmt::format("{} {} updated by PyTorch; this kernel does not",
+                                    join(names, ", "), one ? "is" : "are"));
 }
 
 // Runs before any call, because a write replaces the node of a tensor.
 void Tracer::note_paths() {
   if (const auto* model = callee_.get<std::shared_ptr<Object>>()) {
     for (const auto& [path, tensor] : state_of(**model))
-      paths_.emplace_back(tensor.cell->node, path);
+      note_path(tensor, path);
   }
   for (const auto& [name, value] : tracer_.globals()) {
     if (const auto* module = value.get<std::shared_ptr<Object>>()) {
       for (const auto& [path, tensor] : state_of(**module))
-        paths_.emplace_back(tensor.cell->node, name + "." + path);
+        note_path(tensor, name + "." + path);
     }
     const auto* tensor = value.get<Tensor>();
-    if (tensor && tensor->cell) paths_.emplace_back(tensor->cell->node, name);
+    if (tensor && tensor->cell) note_path(*tensor, name);
   }
 }
 

@@ -61,7 +61,8 @@ struct TraceState {
   std::map<std::string, Error> failed_names;  // file-level names whose value was refused
   Randomness randomness = Randomness::Refused;
   std::vector<Drawn> drawn, parameters;
-  task::Dims dims;  // ints at file level that became dims
+  std::vector<Tensor> running;  // statistics that PyTorch updates and this trace leaves
+  task::Dims dims;              // ints at file level that became dims
   const Json* last_return = nullptr;
   tensor::DType default_dtype = tensor::DType::Fp32;
   bool allow_tf32 = false;
