@@ -368,13 +368,11 @@ void Tracer::note_updates(Trace& trace) const {
 // Runs before any call, because a write replaces the node of a tensor.
 void Tracer::note_paths() {
   if (const auto* model = callee_.get<std::shared_ptr<Object>>()) {
-    for (const auto& [path, tensor] : state_of(**model))
-      note_path(tensor, path);
+    for (const auto& [path, tensor] : state_of(**model)) note_path(tensor, path);
   }
   for (const auto& [name, value] : tracer_.globals()) {
     if (const auto* module = value.get<std::shared_ptr<Object>>()) {
-      for (const auto& [path, tensor] : state_of(**module))
-        note_path(tensor, name + "." + path);
+      for (const auto& [path, tensor] : state_of(**module)) note_path(tensor, name + "." + path);
     }
     const auto* tensor = value.get<Tensor>();
     if (tensor && tensor->cell) note_path(*tensor, name);
