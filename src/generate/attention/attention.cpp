@@ -71,7 +71,7 @@ class Matcher {
     for (;;) {
       const Node* cast = computed(id, Op::Cast);
       if (cast == nullptr || !in_float(cast->dtype) ||
-          !in_float(region_.node(cast->inputs[0]).dtype) || is_rounding(*region_.graph, *cast)) {
+          !in_float(region_.node(cast->inputs[0]).dtype)) {
         return id;
       }
       id = cast->inputs[0];
@@ -344,8 +344,7 @@ Value Attention::score(Emitter& e, NodeId node, const std::string& product, int 
 /// The node below casts between floats.
 NodeId Attention::bare(NodeId node) const {
   while (region_.loads.count(node) == 0 && region_.node(node).op == Op::Cast &&
-         in_float(region_.node(region_.node(node).inputs[0]).dtype) &&
-         !is_rounding(*region_.graph, region_.node(node))) {
+         in_float(region_.node(region_.node(node).inputs[0]).dtype)) {
     node = region_.node(node).inputs[0];
   }
   return node;

@@ -78,8 +78,7 @@ Value source_value(Emitter& e, NodeId id, const Index& index) {
 
 }  // namespace
 
-Emitter::Emitter(const Region& region, int indent)
-    : region_(region), names_(region.taken), roundings_(kw::generate::roundings(region)) {
+Emitter::Emitter(const Region& region, int indent) : region_(region), names_(region.taken) {
   for (const std::string_view word : reserved_words()) names_.emplace(word);
   for (const auto& [node, buffer] : region.loads) names_.insert(buffer.name);
   for (const Store& store : region.stores) {
@@ -383,10 +382,7 @@ Value Emitter::pointwise(NodeId id, const Index& index) {
     operands.push_back(hoisted(node.inputs[i], index, values[i], level).expr);
   }
   const DType from = region_.node(node.inputs.back()).dtype;
-  Value out{pointwise_text(node.op, from, node.dtype, operands, used_.functions), level};
-  if (roundings_.count(id) == 0) return out;
-  if (node.dtype == DType::E8m0) need("from_exponent");
-  return {{from_memory(node.dtype, stored(out, node.dtype))}, level};
+  return {pointwise_text(node.op, from, node.dtype, operands, used_.functions), level};
 }
 
 }  // namespace kw::generate

@@ -27,10 +27,10 @@ class Matcher {
 
   const Node& operator[](NodeId id) const { return graph_[id]; }
 
-  /// The node under casts between fp32 and the half types, except those that must round.
+  /// The node under casts between fp32 and the half types.
   NodeId strip(NodeId id) const {
     while (graph_[id].op == Op::Cast && is_narrow(graph_[id].dtype) &&
-           is_narrow(graph_[graph_[id].inputs[0]].dtype) && !is_rounding(graph_, graph_[id]))
+           is_narrow(graph_[graph_[id].inputs[0]].dtype))
       id = graph_[id].inputs[0];
     return id;
   }

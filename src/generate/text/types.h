@@ -15,9 +15,6 @@ const char* register_type(DType dtype);
 std::string from_memory(DType dtype, const std::string& element);
 /// "__float2half(x)": rounds a register value to memory_type.
 std::string to_memory(DType dtype, const std::string& value);
-/// Whether this cast rounds what is computed from it: every cast to fp8, and those to half types
-/// that the author wrote. Inside PyTorch's functions more precision is closer to the truth.
-bool is_rounding(const Graph& graph, const Node& cast);
 /// The header that an element type needs: "cuda_fp16.h" or "".
 const char* header_of(DType dtype);
 
