@@ -97,7 +97,7 @@ __global__ void odd(int* y) {
   y[threadIdx.x] = 1;
 }
 """
-for name, assembly, message in (("label", "bra NOWHERE;", r"unknown label 'NOWHERE' at odd\.cu:6 \(ptx line \d+\).*hint: inline assembly"),
+for name, assembly, message in (("label", "bra NOWHERE;", r"unknown label 'NOWHERE' at odd\.cu:6 \(ptx line \d+\).*hint: check the module's inline assembly"),
                                 ("name", "mov.b32 " + "a" * 5000 + ", 1;", r"a…"),
                                 ("instruction", "cp.async.bulk.commit_group;", r"unsupported instruction cp\.async\.bulk\.commit_group at odd\.cu:6")):
     done = h.run(*run(h.write("odd.cu", ASM % assembly), "--dim", "N=32"))

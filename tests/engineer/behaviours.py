@@ -323,7 +323,7 @@ def screening():
 
 def router():
     desk.name = "22 the router"
-    for name, words in [("", "needs a value|names no model"), ("nobody:x", "no provider 'nobody'"), ("openai:", "names no model")]:
+    for name, words in [("", "needs a value|names no model"), ("nobody:x", "unknown provider 'nobody'"), ("openai:", "names no model")]:
         done = desk.synthesize(desk.reference, "--proposer", "llm", "--model-id", name)
         check(done.returncode == 2 and re.search(words, done.stderr), f"'{name}': {words}", done)
 
@@ -411,7 +411,7 @@ def priorities():
     desk.write("rows/reference.py", ROWS)
     at = desk.words.index("--dim")
     words = desk.words[:at] + desk.words[at + 2:]
-    for prompt, dims, by, count in [("", "B=64 D=128", "time on the GPU", 1), ("low latency", "B=1 D=128", "what the host", 1),
+    for prompt, dims, by, count in [("", "B=64 D=128", "time on the GPU", 1), ("low latency", "B=1 D=128", "including launches", 1),
                                     ("high throughput", "B=4096 D=1024", "time on the GPU", 1), ("balanced", "B=64 D=128", "geometric mean", 3)]:
         desk.name = f"13 '{prompt}'"
         said = ["--prompt", prompt] if prompt else []

@@ -62,7 +62,7 @@ TEST(Environment, NoDevice) {
 TEST(Environment, NoSuchOrdinal) {
   auto device = gpu::GpuDevice::open(3);
   ASSERT_FALSE(device.has_value());
-  EXPECT_NE(device.error().message.find("there is no GPU 3"), std::string::npos)
+  EXPECT_NE(device.error().message.find("GPU 3 does not exist"), std::string::npos)
       << device.error().message;
 }
 

@@ -146,7 +146,7 @@ const std::vector<Case>& cases() {
        {{"fp32[B, D]", "fp32[B, 96]"}, {"args(x, y, D)", "args(x, y, 96)"}},
        "rejected",
        "static",
-       "the task asks for"},
+       "the task requires"},
       {"DomainTooSmall",
        "rms_norm",
        {{"D % VEC == 0", "D == 4096"}, {"when    true", "when    D == 8192"}},

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(DisassembleHere, TheRealToolShowsAKernel) {
   const Disassembler found = find_disassembler();
   const Toolbox box = find_tools();
-  if (!found.found()) GTEST_SKIP() << "neither nvdisasm nor cuobjdump is here";
+  if (!found.found()) GTEST_SKIP() << "neither nvdisasm nor cuobjdump was found";
   if (!box.nvcc || !box.ptxas) GTEST_SKIP() << "no nvcc and ptxas to make a cubin with";
   ports::CompileRequest request;
   request.source = "__global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n";
