@@ -24,7 +24,7 @@ namespace kw::compile {
 namespace {
 
 // Must change with the layout of entries and with the processing of a compiler's result.
-constexpr std::string_view kFormat = "kernelwright compile cache 4\n";
+constexpr std::string_view kFormat = "kernelwright compile cache 5\n";
 constexpr int kUserFolderDepth = 8;
 // Other processes write too: scan the folder again after this number of writes.
 constexpr int kWritesBetweenScans = 256;

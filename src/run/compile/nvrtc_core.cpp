@@ -115,6 +115,17 @@ std::string unexplained(const std::string& log) {
   return fmt::format("refused without a reason; the log: {}", trim(log));
 }
 
+// Whether the PTX has what a wait for another block needs: device-wide fences, or strong loads or
+// atomics that return what another block wrote.
+bool orders_blocks(std::string_view ptx) {
+  static constexpr std::string_view kSigns[] = {
+      "membar.gl",          "membar.sys",   "fence.acq_rel.gpu", "fence.acq_rel.sys",
+      "fence.sc.gpu",       "fence.sc.sys", ".acquire.",         ".acq_rel.",
+      "ld.volatile.global", "ld.relaxed",   "atom.global"};
+  return std::ranges::any_of(
+      kSigns, [&](std::string_view sign) { return ptx.find(sign) != std::string_view::npos; });
+}
+
 }  // namespace
 
 struct NvrtcCore::Run {
@@ -268,6 +279,20 @@ ports::CompileFailed NvrtcCore::failure(const ports::CompileRequest& request, co
   return failed;
 }
 
+// Blocks that wait for each other must be on the device at once. How many fit depends on registers,
+// which only ptxas knows.
+void NvrtcCore::add_registers(const ports::CompileRequest& request, ports::Compiled* compiled) {
+  ports::CompileRequest as_cubin = request;
+  as_cubin.image = ports::ImageKind::Cubin;
+  const auto cubin = run(as_cubin);
+  if (!cubin || cubin->code != 0) return;
+  const auto resources = parse_ptxas_report(cubin->log);
+  for (ports::CompiledKernel& kernel : compiled->kernels) {
+    const auto found = resources.find(kernel.entry);
+    if (found != resources.end()) kernel.resources.registers = found->second.registers;
+  }
+}
+
 ports::Compiled NvrtcCore::success(const ports::CompileRequest& request, Run run) const {
   ports::Compiled compiled;
   compiled.kind = request.image;
@@ -323,6 +348,8 @@ Result<ports::CompileOutcome> NvrtcCore::compile(const ports::CompileRequest& re
     outcome.failed = failure(request, done);
   } else {
     outcome.compiled = success(request, std::move(done));
+    if (request.image == ports::ImageKind::Ptx && orders_blocks(outcome.compiled->image))
+      add_registers(request, &*outcome.compiled);
   }
   return outcome;
 }

@@ -44,6 +44,7 @@ class NvrtcCore {
   Result<Run> run(const ports::CompileRequest& request, bool precompile = true);
   Error option_error(const ports::CompileRequest& request, const std::string& log) const;
   ports::CompileFailed failure(const ports::CompileRequest& request, const Run& run);
+  void add_registers(const ports::CompileRequest& request, ports::Compiled* compiled);
   ports::Compiled success(const ports::CompileRequest& request, Run run) const;
 
   Options options_;

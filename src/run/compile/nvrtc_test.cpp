@@ -88,6 +88,19 @@ TEST_F(Nvrtc, CompilesToPtxWithNamesAndResources) {
   EXPECT_EQ(got.kernels[1].resources.static_shared, 56);
 }
 
+TEST_F(Nvrtc, TellsRegistersWhereBlocksMayWaitForEachOther) {
+  auto nvrtc = compiler();
+  const char* plain = "__global__ void k(int* y) { y[threadIdx.x] = 1; }\n";
+  const char* waits =
+      "__global__ void k(int* y) { while (*(volatile int*)y == 0) {} __threadfence(); y[1] = 2; "
+      "}\n";
+  const CompileOutcome a = must_run(nvrtc, request(plain, {"k"}, ImageKind::Ptx));
+  const CompileOutcome b = must_run(nvrtc, request(waits, {"k"}, ImageKind::Ptx));
+  ASSERT_TRUE(a.compiled && b.compiled);
+  EXPECT_EQ(a.compiled->kernels[0].resources.registers, -1);
+  EXPECT_GT(b.compiled->kernels[0].resources.registers, 0);
+}
+
 TEST_F(Nvrtc, CompilesToCubinForEveryTarget) {
   auto nvrtc = compiler();
   for (const char* target : {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100",

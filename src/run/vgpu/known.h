@@ -1,4 +1,4 @@
-// What somebody knows of the accesses that others made before a release. It is a vector clock over
+// What a thread knows of the accesses that others made before a release. It is a vector clock over
 // blocks and, where needed, over their warps and threads. Copies share their parts, so that a flag
 // which thousands of blocks pass on costs little.
 #pragma once

@@ -28,12 +28,12 @@ MemoryOrder& order_of(ResidentBlock& block) {
 }
 
 /// A place in memory: shared places are numbered by offset, others by address.
-struct Place {
+struct FlagPlace {
   uint64_t number = 0;
   bool shared = false;
 };
 
-Place place_of(uint64_t address, bool shared) {
+FlagPlace flag_place(uint64_t address, bool shared) {
   if (!shared && region_of(address) == kSharedRegion) {
     shared = true;
     address -= kSharedWindow;
@@ -108,11 +108,11 @@ class Publication {
     Known released[2];
     if (fenced_) refresh(block_, warp_.index, lane, released);
     for (uint64_t at = address & ~uint64_t{3}; at < address + op_.total; at += 4)
-      write(place_of(at, op_.space == ptx::Space::Shared), released, again);
+      write(flag_place(at, op_.space == ptx::Space::Shared), released, again);
   }
 
  private:
-  void write(const Place& place, const Known (&released)[2], bool again) {
+  void write(const FlagPlace& place, const Known (&released)[2], bool again) {
     Flags* flags = &m_.flags;
     if (place.shared) {
       if (block_.order == nullptr) return;
@@ -162,7 +162,7 @@ bool same_address(const Warp& warp, uint32_t lanes, const MemOp& op) {
 // What the reader learns from the flags under its access.
 void look(Machine& m, ResidentBlock& block, const MemOp& op, uint64_t address, Known (&out)[2]) {
   for (uint64_t at = address & ~uint64_t{3}; at < address + op.total; at += 4) {
-    const Place place = place_of(at, op.space == ptx::Space::Shared);
+    const FlagPlace place = flag_place(at, op.space == ptx::Space::Shared);
     if (place.shared && block.order == nullptr) continue;
     Flag* flag = find_flag(place.shared ? block.order->flags : m.flags, place.number);
     if (flag == nullptr) continue;
@@ -293,7 +293,7 @@ bool knows(const ResidentBlock& block, const Warp& by, int lane, uint32_t other_
 }
 
 const Flag* flag_at(const Machine& m, uint64_t address, bool shared) {
-  const Place place = place_of(address, shared);
+  const FlagPlace place = flag_place(address, shared);
   const auto& block = static_cast<const ResidentBlock&>(*m.block);
   if (place.shared && block.order == nullptr) return nullptr;
   const Flags& flags = place.shared ? block.order->flags : m.flags;
@@ -305,7 +305,7 @@ bool flag_is_read(const Machine& m, uint64_t address, bool shared) {
   const Flag* flag = flag_at(m, address, shared);
   const auto& block = static_cast<const ResidentBlock&>(*m.block);
   if (flag == nullptr || block.order == nullptr) return false;
-  const Place place = place_of(address, shared);
+  const FlagPlace place = flag_place(address, shared);
   const auto found = block.order->saw.find(place.number << 1 | (place.shared ? 1 : 0));
   return found != block.order->saw.end() && found->second == flag->version;
 }
