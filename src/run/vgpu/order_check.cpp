@@ -25,6 +25,11 @@ double largest_of(const tensor::HostTensor& tensor) {
 /// Sums whose order depends on blocks and warps (atomics, locks, look-back) differ by rounding
 /// only.
 bool is_rounding(double a, double b, double largest) {
+  // Where such a sum overflows, the order decides between infinities, NaN and a number. No order of
+  // finite parts gives NaN, so a number or NaN is another mistake.
+  if (!std::isfinite(a) && !std::isfinite(b)) return true;
+  if (std::isnan(a) || std::isnan(b)) return false;
+  if (std::isinf(a) || std::isinf(b)) return true;
   return std::fabs(a - b) <= kRounding * std::fmax(std::fabs(a), std::fabs(b)) ||
          std::fabs(a - b) <= kCancelled * largest;
 }
