@@ -211,7 +211,11 @@ Result<HostTensor> draw_structured(const TensorDraw& draw) {
     const tensor::IntegerRange range =
         bools ? tensor::IntegerRange{0, 1} : KW_TRY(integer_range(draw.spec, draw.cell.dims));
     for_each_draw(tensor, plan.seed, [&](int64_t at, uint64_t random) {
-      tensor::store_int(tensor, at, pattern_integer(plan.line(at), plan.place(at), random, range));
+      PatternLine line = plan.line(at);
+      // Indices 0, 1, 2, … every other turn: they are the most common ones.
+      if (plan.stride == 1 && at < plan.extent && plan.turn % 2 == 0)
+        line.pattern = Pattern::Ascending;
+      tensor::store_int(tensor, at, pattern_integer(line, plan.place(at), random, range));
     });
     return tensor;
   }

@@ -28,7 +28,7 @@ bool holds(const std::vector<double>& values, double value) { return contains(va
 
 TEST(Immediates, FloatsOfComparisonsComeFirst) {
   const Immediates found = read(
-      "  mov.f32 %f1, 0f40400000;\n"                 // 3
+      "  mov.f32 %f3, 0f40400000;\n"                 // 3
       "  setp.eq.f32 %p1, %f1, 0f3FC00000;\n"        // 1.5
       "  fma.rn.f32 %f2, %f1, %f1, 0f3E800000;\n");  // 0.25
   ASSERT_EQ(found.compared_numbers, 1U);
@@ -52,8 +52,8 @@ TEST(Immediates, TextThatDoesNotParseHasNone) {
 }
 
 TEST(Immediates, VariantsAreMergedComparisonsFirst) {
-  Immediates one = read("  setp.eq.f32 %p1, %f1, 0f3FC00000;\n  mov.f32 %f1, 0f40400000;\n");
-  merge(read("  setp.eq.f32 %p1, %f1, 0f40000000;\n  mov.f32 %f1, 0f3FC00000;\n"), &one);
+  Immediates one = read("  setp.eq.f32 %p1, %f1, 0f3FC00000;\n  mov.f32 %f3, 0f40400000;\n");
+  merge(read("  setp.eq.f32 %p1, %f1, 0f40000000;\n  mov.f32 %f3, 0f3FC00000;\n"), &one);
   EXPECT_EQ(one.numbers, (std::vector<double>{1.5, 2, 3}));
   EXPECT_EQ(one.compared_numbers, 2U);
 }
@@ -103,10 +103,10 @@ TEST(Immediates, SimpleArithmeticBeforeAComparisonIsInverted) {
       "  ld.global.f32 %f1, [p];\n  fma.rn.f32 %f2, %f1, 0f40400000, 0f3F800000;\n"
       "  setp.eq.f32 %p1, %f2, 0f41200000;\n"  // 3 x + 1 == 10
       "  mov.b32 %r1, %f1;\n  mul.lo.s32 %r2, %r1, 5;\n"
-      "  setp.eq.s32 %p2, %r2, 1054168405;\n"  // 5 * 0x3f...: exact
+      "  setp.eq.s32 %p2, %r2, 1042657369;\n"  // 5 * 0x3fa12345
       "  ld.global.u32 %r3, [p];\n  xor.b32 %r0, %r3, 255;\n  setp.eq.s32 %p3, %r0, 1000;\n");
   EXPECT_TRUE(compares_number(found, 3));
-  EXPECT_TRUE(compares_number(found, std::bit_cast<float>(1054168405U * 0xCCCCCCCDU)));
+  EXPECT_TRUE(compares_number(found, std::bit_cast<float>(0x3fa12345U)));
   EXPECT_TRUE(compares_integer(found, 1000 ^ 255));
 }
 
