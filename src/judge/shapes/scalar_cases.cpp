@@ -1,3 +1,8 @@
+// The problem: a kernel with a scalar's default built in, or that is wrong far from it, is right at
+// the task's values. So one shape is copied with other values: near, orders of magnitude away, all
+// alike, and constants of the candidate's code. Random values alone would hardly meet a limit;
+// values of another kind (a negative rate, a step of zero) would judge what no task asks for. The
+// cost: seven more shapes for tasks with runtime scalars; values of other kinds are unseen.
 #include "shapes/scalar_cases.h"
 
 #include <fmt/core.h>
