@@ -20,14 +20,14 @@ namespace {
 /// Types and statements are read from the words of the language, so they must mean what they say.
 void check_macros(HostState& host, const cuda_source::Token& where) {
   static const std::set<std::string> kWords = {
-      "if",     "else",   "for",    "while",    "do",       "switch",  "case",     "default",
-      "return", "break",  "throw",  "continue", "goto",     "try",     "catch",    "sizeof",
-      "auto",   "void",   "using",  "typedef",  "template", "float",   "double",   "true",
-      "false",  "nullptr", "operator", "namespace", "bool", "dim3"};
+      "if",     "else",    "for",      "while",     "do",       "switch", "case",   "default",
+      "return", "break",   "throw",    "continue",  "goto",     "try",    "catch",  "sizeof",
+      "auto",   "void",    "using",    "typedef",   "template", "float",  "double", "true",
+      "false",  "nullptr", "operator", "namespace", "bool",     "dim3"};
   for (const auto& [name, macro] : host.source.macros) {
     const bool empty = macro.body.empty() || (macro.body.size() == 1 && macro.body[0].is(name));
-    const bool qualifier = name.starts_with("__") || empty || name == "restrict" ||
-                           name == "inline";
+    const bool qualifier =
+        name.starts_with("__") || empty || name == "restrict" || name == "inline";
     if (qualifier || (kWords.count(name) == 0 && !is_type_word(name))) continue;
     host.problem(where, fmt::format("a macro gives '{}' another meaning", name), "leave it out");
   }
@@ -44,7 +44,8 @@ HostCodeResult read_host_code(const HostSource& source, std::vector<bool> decisi
   check_macros(host, where);
   for (size_t i = 0; i < parameters.size() && i < arguments.size(); ++i) {
     const CType& type = parameters[i].type;
-    const bool number = type.pointers == 0 && type.dtype && !arguments[i].is(HostValue::Kind::Scalar);
+    const bool number =
+        type.pointers == 0 && type.dtype && !arguments[i].is(HostValue::Kind::Scalar);
     host.declare(parameters[i].name, type,
                  number ? converted(host, arguments[i], type, where) : arguments[i]);
   }

@@ -17,9 +17,10 @@ struct HostRow {
 
 Imported import_row(const HostRow& row) {
   ImportRequest request;
-  request.text = std::string("__global__ void k(const float* x, float* y, int n, long long m) {}\n") +
-                 row.before + "\nextern \"C\" void solve(const float* x, float* y, int N) {\n" +
-                 row.body + "\n}\n";
+  request.text =
+      std::string("__global__ void k(const float* x, float* y, int n, long long m) {}\n") +
+      row.before + "\nextern \"C\" void solve(const float* x, float* y, int N) {\n" + row.body +
+      "\n}\n";
   request.file_name = "solve.cu";
   request.task = "host";
   request.given = {{"x", tensor::DType::Fp32, {"N"}}, {"y", tensor::DType::Fp32, {"N"}}};
@@ -40,8 +41,9 @@ class HostCode : public testing::TestWithParam<HostRow> {};
 
 TEST_P(HostCode, IsReadAsCpp) {
   const std::string said = said_about(GetParam());
-  EXPECT_NE(said.find(GetParam().said), std::string::npos)
-      << GetParam().before << "\n" << GetParam().body << "\ngives\n" << said;
+  EXPECT_NE(said.find(GetParam().said), std::string::npos) << GetParam().before << "\n"
+                                                           << GetParam().body << "\ngives\n"
+                                                           << said;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -58,8 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "when    N >= 256\n"},
         HostRow{"", "size_t m = (N - 1u) / 256;" LAUNCH, "when    N - 1 >= 0\n"},
         HostRow{"", "int n = N * N; long long m = n;" LAUNCH, "when    N * N <= 2147000000\n"},
-        HostRow{"", "unsigned u = N; long long m = u * u;" LAUNCH,
-                "when    N * N <= 4294000000\n"},
+        HostRow{"", "unsigned u = N; long long m = u * u;" LAUNCH, "when    N * N <= 4294000000\n"},
         HostRow{"", "long long m = N > 5 ? N * N : 1;" LAUNCH,
                 "when    N <= 5 || N * N <= 2147000000\n"},
         HostRow{"", "long long m = (N - 100) >> 3;" LAUNCH, "that may be negative"},
@@ -71,8 +72,9 @@ INSTANTIATE_TEST_SUITE_P(
         HostRow{"", "long long m = -1 < 1u;" LAUNCH, GIVES("0")},
         HostRow{"", "long long m = 2147483647 + 1;" LAUNCH, "does not fit 'int'"},
         HostRow{"", "long long m = 1 << 32;" LAUNCH, "more than the bits of its type"},
-        HostRow{"", "int c = 0; for (unsigned char i = 250; i != 4; ++i) c++; long long m = c;"
-                LAUNCH, GIVES("10")},
+        HostRow{"",
+                "int c = 0; for (unsigned char i = 250; i != 4; ++i) c++; long long m = c;" LAUNCH,
+                GIVES("10")},
         HostRow{"unsigned char f(unsigned char v) { return v + 250; }",
                 "long long m = f(300);" LAUNCH, GIVES("38")},
         HostRow{"template <unsigned char V> int f() { return V - 1; }",
@@ -95,8 +97,10 @@ INSTANTIATE_TEST_SUITE_P(
         HostRow{"", "dim3 g(1), &h = g; h.x = 3; k<<<g, 32>>>(x, y, N, 1);", "grid(3)"},
         HostRow{"", "int a = 2; auto f = [&](int& r) { r = a + 5; }; f(a); long long m = a;" LAUNCH,
                 GIVES("7")},
-        HostRow{"", "int a = 2; auto f = [&] { return a; }; long long m; { int a = 9; m = f(); "
-                    "(void)a; }" LAUNCH, GIVES("2")},
+        HostRow{"",
+                "int a = 2; auto f = [&] { return a; }; long long m; { int a = 9; m = f(); "
+                "(void)a; }" LAUNCH,
+                GIVES("2")},
         HostRow{"", "int a = 2; long long m = a++ + a;" LAUNCH, "one operand changes what"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -132,9 +136,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "a choice by the outcome of a call"},
         HostRow{"", "int m = cudaGetLastError();" LAUNCH, "made of the outcome of a call"},
         HostRow{"", "int m = 0; if (cudaGetLastError() != cudaSuccess) m = 1;" LAUNCH,
-                "decides more than whether to go on"},
-        HostRow{"", "int m = 0; k<<<1, 32>>>(x, y, N, m); if (cudaGetLastError() == cudaSuccess) "
-                    "return;" LAUNCH, "decides more than whether to go on"},
+                "decides more than whether the call continues"},
+        HostRow{"",
+                "int m = 0; k<<<1, 32>>>(x, y, N, m); if (cudaGetLastError() == cudaSuccess) "
+                "return;" LAUNCH,
+                "decides more than whether the call continues"},
         HostRow{"", "float t = 0; cudaEventElapsedTime(&t, a, b); int m = t > 1.0f;" LAUNCH,
                 "what 'cudaEventElapsedTime' writes"},
         HostRow{"", "float* p = nullptr; cudaMalloc(&p, 4); int m = p == nullptr;" LAUNCH,
@@ -143,8 +149,9 @@ INSTANTIATE_TEST_SUITE_P(
         HostRow{"bool ready(float** p) { return cudaMalloc(p, 4) == cudaSuccess; }",
                 "float* p = nullptr; if (!ready(&p)) return; int m = 3;" LAUNCH, GIVES("3")},
         HostRow{"", "int m = 2; if (x == nullptr || y == nullptr) return;" LAUNCH, GIVES("2")},
-        HostRow{"", "float* p = nullptr; cudaMalloc(&p, 4); int m = 2;" LAUNCH
-                    " if (p) cudaFree(p);", GIVES("2")}));
+        HostRow{"",
+                "float* p = nullptr; cudaMalloc(&p, 4); int m = 2;" LAUNCH " if (p) cudaFree(p);",
+                GIVES("2")}));
 
 TEST(TermRange, FollowsComparisons) {
   const TermRef n = named("N", {0, 1000}, true);

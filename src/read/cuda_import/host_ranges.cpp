@@ -35,6 +35,9 @@ bool can_be_required(const HostState& host, const Term& term) {
 
 bool require(HostState& host, TermOp op, const TermRef& term, int64_t bound) {
   if (term->constant() || !can_be_required(host, *term)) return false;
+  const Range range = range_of(*term, facts_of(host));
+  if (op == TermOp::LessEqual ? range.low > bound : range.high < bound)
+    return false;  // nothing left
   TermRef condition = make_term(op, {term, number(bound)});
   for (const TermRef& one : host.out.path.domain) {
     if (one->text() == condition->text()) return true;
@@ -78,8 +81,7 @@ HostValue fitted(HostState& host, const TermRef& term, IntKind kind,
                           : require(host, TermOp::GreaterEqual, term, usual_least(kind));
     if (!fine) return unknown(is_unsigned(kind) ? "negative" : "out of its range");
   }
-  if (range.high > most &&
-      (narrow || !require(host, TermOp::LessEqual, term, usual_most(kind))))
+  if (range.high > most && (narrow || !require(host, TermOp::LessEqual, term, usual_most(kind))))
     return unknown("out of its range");
   return integer_value(term, kind);
 }

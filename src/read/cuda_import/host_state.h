@@ -71,8 +71,8 @@ struct HostState {
   int depth = 0, calls = 0, repeat = -1;
   bool broken = false;
   size_t changed = HostValue::kNoSlot;  // first of the slots that were assigned to
-  std::vector<TermRef> assumptions;  // hold in the branch that is being read
-  int tries = 0;                     // 'try' blocks around
+  std::vector<TermRef> assumptions;     // hold in the branch that is being read
+  int tries = 0;                        // 'try' blocks around
   size_t copied = 0;     // slots before this one may have been copied by a lambda
 };
 

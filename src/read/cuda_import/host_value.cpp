@@ -30,9 +30,9 @@ constexpr std::array kArithmetic = {
     OpName{"/", TermOp::Divide}, OpName{"%", TermOp::Remainder},
 };
 constexpr std::array kComparisons = {
-    OpName{"<", TermOp::Less},          OpName{"<=", TermOp::LessEqual},
-    OpName{">", TermOp::Greater},       OpName{">=", TermOp::GreaterEqual},
-    OpName{"==", TermOp::Equal},        OpName{"!=", TermOp::NotEqual},
+    OpName{"<", TermOp::Less},    OpName{"<=", TermOp::LessEqual},
+    OpName{">", TermOp::Greater}, OpName{">=", TermOp::GreaterEqual},
+    OpName{"==", TermOp::Equal},  OpName{"!=", TermOp::NotEqual},
 };
 constexpr int64_t kMostShift = 62;
 
@@ -60,8 +60,7 @@ HostValue to_integer(HostState& host, const HostValue& value, IntKind kind,
   const auto known = value.term->constant();
   if (kind == IntKind::Bool && !known) {
     const bool truth = value.term->is_truth() || value.integer == IntKind::Bool;
-    out = truth_value(truth ? value.term
-                            : make_term(TermOp::NotEqual, {value.term, number(0)}));
+    out = truth_value(truth ? value.term : make_term(TermOp::NotEqual, {value.term, number(0)}));
   } else if (known) {
     const auto wraps = wrapped(*known, kind);
     out = wraps ? integer_value(number(*wraps), kind)
@@ -91,7 +90,7 @@ HostValue shifted(HostState& host, const std::string& op, const HostValue& a, co
 
 /// & | ^ of two numbers of one type.
 HostValue masked(HostState& host, const std::string& op, const TermRef& a, const TermRef& b,
-               IntKind kind, const cuda_source::Token& where) {
+                 IntKind kind, const cuda_source::Token& where) {
   const auto x = a->constant(), y = b->constant();
   if (x && y) {
     const int64_t value = op == "&" ? *x & *y : op == "|" ? *x | *y : *x ^ *y;
@@ -153,7 +152,8 @@ HostValue ratio(TermRef numerator, TermRef denominator, int width) {
 int64_t exact_up_to(int width) { return int64_t{1} << (width == 32 ? 24 : 53); }
 
 /// A float or double of an integer that depends on the shape.
-HostValue whole_number(HostState& host, const TermRef& term, int width, const cuda_source::Token& where) {
+HostValue whole_number(HostState& host, const TermRef& term, int width,
+                       const cuda_source::Token& where) {
   if (within(host, term, exact_up_to(width))) return ratio(term, number(1), width);
   return unknown_value("an integer that a float may not hold exactly", where);
 }
@@ -161,9 +161,9 @@ HostValue whole_number(HostState& host, const TermRef& term, int width, const cu
 HostValue real_of(const HostValue& value, int width) {
   if (value.is(Kind::Real)) return real_number(value.real, width);
   const int64_t known = *value.term->constant();
-  return real_number(width == 32 ? static_cast<double>(static_cast<float>(known))
-                                : static_cast<double>(known),
-                    width);
+  return real_number(
+      width == 32 ? static_cast<double>(static_cast<float>(known)) : static_cast<double>(known),
+      width);
 }
 
 bool is_constant_number(const HostValue& value) {
@@ -178,8 +178,8 @@ HostValue as_whole(HostState& host, const HostValue& value, int width,
   if (value.is(Kind::Ratio) && value.denominator->constant() == 1) return value;
   if (is_constant_number(value)) {
     const double real = real_of(value, width).real;
-    if (std::floor(real) == real &&
-        std::fabs(real) <= static_cast<double>(exact_up_to(width)) && !std::signbit(real))
+    if (std::floor(real) == real && std::fabs(real) <= static_cast<double>(exact_up_to(width)) &&
+        !std::signbit(real))
       return ratio(number(static_cast<int64_t>(real)), number(1), width);
   }
   return unknown_value("floating-point arithmetic with numbers that depend on the shape", where);
@@ -313,8 +313,7 @@ HostValue opposite(HostState& host, const std::string& op, const HostValue& valu
   if (value.is(Kind::Real) && value.width >= 32 && op == "-")
     return real_number(-value.real, value.width);
   if (op == "-") return combine(host, "-", integer_value(number(0)), value, where);
-  if (!value.is(Kind::Integer) || value.assumed)
-    return unknown_value("'~' of no integer", where);
+  if (!value.is(Kind::Integer) || value.assumed) return unknown_value("'~' of no integer", where);
   const IntKind kind = promoted(value.integer);
   if (kind == IntKind::U64) return unknown_value("'~' of 64 bits without a sign", where);
   const int64_t from = kind == IntKind::U32 ? highest(kind) : -1;
@@ -402,11 +401,11 @@ HostValue pointer_to_integer(const HostValue& value, IntKind kind,
   return truth_value(number(!value.text.empty()), !value.text.empty());
 }
 
-/// A type that is none of C++'s numbers: only values of its own come into it unchanged.
+/// A type beside C++'s numbers: only values of its own come into it unchanged.
 HostValue to_other(const HostState& host, const HostValue& value, const CType& type,
                    const cuda_source::Token& where) {
-  const bool open = type.base.empty() || type.base == "auto" ||
-                    host.source.enums.count(last_name(type.base)) > 0;
+  const bool open =
+      type.base.empty() || type.base == "auto" || host.source.enums.count(last_name(type.base)) > 0;
   if (open || !(is_host_number(value) || value.is(Kind::Scalar))) return value;
   if (type.base == "void") return {};
   return unknown_value(fmt::format("a number of type '{}'", type.base), where);

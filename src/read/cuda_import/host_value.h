@@ -33,12 +33,12 @@ struct HostValue {
     List,        // {…}
     Unknown,     // no value; `text` is the reason
   } kind = Kind::Nothing;
-  TermRef term;                       // Integer: its value as C++ computes it; numerator of Ratio
-  IntKind integer = IntKind::I32;     // Integer: its type
-  TermRef denominator;                // denominator of Ratio
-  double real = 0;                    // Real: rounded to its type
-  int width = 64;                     // Real, Ratio: 32 for float, 16 for half types
-  bool assumed = false;               // Integer: says that a call of the runtime succeeded
+  TermRef term;                    // Integer: its value as C++ computes it; numerator of Ratio
+  IntKind integer = IntKind::I32;  // Integer: its type
+  TermRef denominator;             // denominator of Ratio
+  double real = 0;                 // Real: rounded to its type
+  int width = 64;                  // Real, Ratio: 32 for float, 16 for half types
+  bool assumed = false;            // Integer: says that a call of the runtime succeeded
   std::string text;  // Scalar, Pointer: the name ("" = null); Kernel: as launched; Unknown: why
   CType type;        // of the pointee, with its stars
   Extents extents;
@@ -50,7 +50,7 @@ struct HostValue {
   size_t code = 0;                                            // Function: the text of these tokens
   size_t frame = 0;  // Function: of where it was made, with the variables there
   std::shared_ptr<std::vector<std::map<std::string, size_t>>> scopes;
-  int line = 0, column = 0;                                   // Unknown: place in the file
+  int line = 0, column = 0;  // Unknown: place in the file
 
   static constexpr size_t kNoSlot = static_cast<size_t>(-1);
   bool is(Kind what) const { return kind == what; }

@@ -38,9 +38,9 @@ std::optional<IntKind> integer_kind(const CType& type) {
 }
 
 const char* kind_name(IntKind kind) {
-  constexpr const char* kNames[] = {"bool",         "signed char", "unsigned char",
+  constexpr const char* kNames[] = {"bool",         "signed char",    "unsigned char",
                                     "short",        "unsigned short", "int",
-                                    "unsigned int", "long long",   "size_t"};
+                                    "unsigned int", "long long",      "size_t"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -54,9 +54,7 @@ bool is_unsigned(IntKind kind) {
          kind == IntKind::U32 || kind == IntKind::U64;
 }
 
-int64_t lowest(IntKind kind) {
-  return is_unsigned(kind) ? 0 : INT64_MIN >> (64 - bits_of(kind));
-}
+int64_t lowest(IntKind kind) { return is_unsigned(kind) ? 0 : INT64_MIN >> (64 - bits_of(kind)); }
 
 int64_t highest(IntKind kind) {
   if (bits_of(kind) == 64) return INT64_MAX;

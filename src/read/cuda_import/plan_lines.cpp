@@ -158,9 +158,10 @@ class Writer {
   bool all_the_same() const {
     for (const Path& path : plan_.paths) {
       if (launches_text(path) != launches_text(plan_.paths.front())) return false;
-      if (!std::ranges::equal(path.domain, plan_.paths.front().domain, {},
-                              [](const TermRef& one) { return one->text(); },
-                              [](const TermRef& one) { return one->text(); }))
+      if (!std::ranges::equal(
+              path.domain, plan_.paths.front().domain, {},
+              [](const TermRef& one) { return one->text(); },
+              [](const TermRef& one) { return one->text(); }))
         return false;
     }
     return true;

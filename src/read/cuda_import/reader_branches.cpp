@@ -1,6 +1,6 @@
 // The problem: branches of a launcher decide which kernels run. The choice: a branch that only
 // changes integers becomes a pick() expression; any other is a decision of the path. What a call of
-// the runtime answered may only decide whether the launcher goes on: import assumes that calls
+// the runtime answered may only decide whether the launcher continues: import assumes that calls
 // succeed, so the branch for failures has to end the call, or do nothing that matters. The
 // alternative, a path for every branch, doubles the launch groups with each if. The cost: merging
 // runs both branches on copies of the state and restores it if one does more.
@@ -26,8 +26,8 @@ bool same_term(const TermRef& a, const TermRef& b) {
 bool equal_values(const HostValue& a, const HostValue& b) {
   return a.kind == b.kind && a.text == b.text && same_term(a.term, b.term) &&
          same_term(a.denominator, b.denominator) && a.real == b.real && a.integer == b.integer &&
-         a.width == b.width && a.assumed == b.assumed && a.slot == b.slot &&
-         a.code == b.code && a.body_first == b.body_first && a.items.size() == b.items.size() &&
+         a.width == b.width && a.assumed == b.assumed && a.slot == b.slot && a.code == b.code &&
+         a.body_first == b.body_first && a.items.size() == b.items.size() &&
          same_term(a.extents.x, b.extents.x) && same_term(a.extents.y, b.extents.y) &&
          same_term(a.extents.z, b.extents.z);
 }
@@ -36,7 +36,7 @@ bool equal_values(const HostValue& a, const HostValue& b) {
 std::vector<size_t> traces(const HostState& host) {
   const Path& path = host.out.path;
   const auto zeroed = std::ranges::count(path.scratch, true, &RecordedScratch::zero);
-  return {static_cast<size_t>(zeroed), path.launches.size(), path.scratch.size(),
+  return {static_cast<size_t>(zeroed), path.launches.size(),   path.scratch.size(),
           host.out.problems.size(),    path.conditions.size(), path.repeats.size(),
           host.out.written.size(),     host.out.used.size()};
 }
@@ -107,8 +107,8 @@ bool ends_by_its_words(const HostState& host, TokenRange range) {
   if (host.token(range.first).is("{")) inner = {range.first + 1, range.last - 1};
   for (size_t i = inner.first; i < inner.last; ++i) {
     const std::string& word = host.token(i).text;
-    if (word == "break" || word == "continue" || word == "goto" || word == "catch" ||
-        word == "[" || (word == "return" && host.calls > 1) || (word == "throw" && host.tries > 0))
+    if (word == "break" || word == "continue" || word == "goto" || word == "catch" || word == "[" ||
+        (word == "return" && host.calls > 1) || (word == "throw" && host.tries > 0))
       return false;
   }
   for (size_t at = inner.first; at < inner.last;) {
@@ -154,7 +154,8 @@ Flow assumed_branch(HostState& host, bool holds, TokenRange yes, TokenRange no,
   const bool fine = failing == Effect::Ends ||
                     (failing == Effect::None && effect_of(host, taken) == Effect::None);
   if (!fine)
-    host.problem(where, "what a call of the runtime answers decides more than whether to go on",
+    host.problem(where,
+                 "what a call of the runtime answers decides more than whether the call continues",
                  "end the call where one fails: return, exit or throw");
   if (taken.first >= taken.last) return Flow::Next;
   host.at = taken.first;
@@ -185,8 +186,8 @@ Flow if_statement(HostState& host, size_t start) {
   const TermRef term = condition_of(value);
   Flow flow = Flow::Next;
   if (term && is_assumed(value)) {
-    const TokenRange no = has_else ? TokenRange{other, behind_statement(host, other)}
-                                   : TokenRange{behind, behind};
+    const TokenRange no =
+        has_else ? TokenRange{other, behind_statement(host, other)} : TokenRange{behind, behind};
     if (const auto known = term->constant())
       flow = assumed_branch(host, *known != 0, {close, behind}, no, host.token(open + 1));
     else

@@ -83,8 +83,7 @@ HostValue extreme(HostState& host, bool smaller, HostValue a, HostValue b, Token
     if (a.is(Kind::Unknown)) return a;
     if (b.is(Kind::Unknown)) return b;
   }
-  return integer_value(make_term(smaller ? TermOp::Min : TermOp::Max, {a.term, b.term}),
-                       a.integer);
+  return integer_value(make_term(smaller ? TermOp::Min : TermOp::Max, {a.term, b.term}), a.integer);
 }
 
 HostValue library_call(HostState& host, const std::string& name,
@@ -119,8 +118,8 @@ HostValue library_call(HostState& host, const std::string& name,
     return rounded(host, one_float(host, base, evaluate(host, arguments[0]), where),
                    kUp.count(base) > 0, where);
   if ((base == "min" || base == "max") && arguments.size() == 2)
-    return extreme(host, base == "min", evaluate(host, arguments[0]),
-                   evaluate(host, arguments[1]), templates, where);
+    return extreme(host, base == "min", evaluate(host, arguments[0]), evaluate(host, arguments[1]),
+                   templates, where);
   static const std::set<std::string> kReal = {"sqrt", "sqrtf", "rsqrtf", "exp", "expf", "log",
                                               "logf", "log2",  "log2f",  "pow", "powf"};
   if (kReal.count(base))
@@ -235,7 +234,7 @@ namespace {
 
 /// Binds parameters to arguments that were evaluated before.
 void bind_parameter(HostState& host, Scope& scope, const CParameter& parameter, HostValue value,
-          const cuda_source::Token& where) {
+                    const cuda_source::Token& where) {
   const CType& type = parameter.type;
   if (const size_t slot = aliased(host, type, value); slot != HostValue::kNoSlot) {
     scope[parameter.name] = slot;
@@ -298,9 +297,9 @@ void deduce(HostState& host, const std::string& base, const HostValue& value) {
     type.pointee_const = false;
   } else if (value.is(Kind::Integer)) {
     static constexpr tensor::DType kTypes[] = {
-        tensor::DType::Bool,  tensor::DType::Int8,   tensor::DType::Uint8,
-        tensor::DType::Int16, tensor::DType::Uint16, tensor::DType::Int32,
-        tensor::DType::Uint32, tensor::DType::Int64, tensor::DType::Uint64};
+        tensor::DType::Bool,   tensor::DType::Int8,   tensor::DType::Uint8,
+        tensor::DType::Int16,  tensor::DType::Uint16, tensor::DType::Int32,
+        tensor::DType::Uint32, tensor::DType::Int64,  tensor::DType::Uint64};
     type.dtype = kTypes[static_cast<size_t>(value.integer)];
     type.base = kind_name(value.integer);
     type.size = tensor::dtype_size(*type.dtype);
@@ -457,7 +456,8 @@ HostValue call(HostState& host, const std::string& name, TokenRange templates, b
   bool known = true;
   HostValue out = runtime_call(host, name, arguments, where, &known);
   if (known) return out;
-  out = library_call(host, name, arguments, has_templates ? templates : TokenRange{}, where, &known);
+  out =
+      library_call(host, name, arguments, has_templates ? templates : TokenRange{}, where, &known);
   if (known) return out;
   const std::string library = library_of(name);
   host.problem(

@@ -10,6 +10,8 @@ namespace kw::cuda_import {
 
 HostValue call(HostState& host, const std::string& name, TokenRange templates, bool has_templates,
                const cuda_source::Token& where);
+/// Reads the lambda at `host.at`.
+HostValue lambda_value(HostState& host);
 HostValue call_lambda(HostState& host, const HostValue& function,
                       const std::vector<TokenRange>& arguments, const cuda_source::Token& where);
 /// Runs the tokens `body` of a code; all of them for an empty range.

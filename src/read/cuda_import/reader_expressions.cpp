@@ -48,7 +48,8 @@ int level_of(const std::string& op) {
 
 const std::set<std::string> kCasts = {"static_cast", "reinterpret_cast", "const_cast",
                                       "dynamic_cast"};
-const std::set<std::string> kAssignments = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<="};
+const std::set<std::string> kAssignments = {
+    "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<="};
 
 // Nested expressions come back to these.
 HostValue expression(HostState& host);
@@ -79,8 +80,7 @@ HostValue member_of(HostState& host, HostValue object, const std::string& member
         {"multiProcessorCount", "SMS"},
         {"l2CacheSize", "L2_BYTES"},
         {"sharedMemPerBlockOptin", "SMEM_MAX"}};
-    if (const auto at = kKnown.find(member); at != kKnown.end())
-      return device_number(at->second);
+    if (const auto at = kKnown.find(member); at != kKnown.end()) return device_number(at->second);
     if (member == "maxThreadsPerBlock") return integer_value(number(1024));
     if (member == "warpSize") return integer_value(number(32));
     if (member == "sharedMemPerBlock") return integer_value(number(48 * 1024), IntKind::U64);
@@ -93,19 +93,18 @@ HostValue member_of(HostState& host, HostValue object, const std::string& member
   return unknown_value(fmt::format("'.{}' of a host object", member), where);
 }
 
-/// A cast that is written down; unlike an implicit conversion it can give an enumeration any number.
+/// A cast that is written down; unlike an implicit conversion it can give an enumeration any
+/// number.
 HostValue cast(HostState& host, const HostValue& value, const CType& type,
                const cuda_source::Token& where) {
   if (type.pointers == 0 && host.source.enums.count(last_name(type.base)) > 0 &&
       !value.is(Kind::Unknown))
     return unknown_value("a cast to an enumeration", where);
+  if (type.reference && aliased(host, type, value) != HostValue::kNoSlot) return value;
+  if (type.reference && !value.is(Kind::Unknown))
+    return unknown_value("a cast to a reference", where);
   HostValue out = converted(host, value, type, where);
-  if (type.reference) {
-    if (out.is(Kind::Integer) && value.is(Kind::Integer) && out.integer != value.integer)
-      return unknown_value("a cast to a reference of another type", where);
-  } else if (!out.is(Kind::Address)) {
-    out.slot = HostValue::kNoSlot;
-  }
+  if (!out.is(Kind::Address)) out.slot = HostValue::kNoSlot;
   return out;
 }
 
@@ -129,50 +128,6 @@ HostValue parenthesised(HostState& host) {
   }
   host.at = close;
   return evaluate(host, {open + 1, close - 1});
-}
-
-/// What is behind a lambda's parameters; a problem where it says more than a type of a number.
-void lambda_result(HostState& host, HostValue& out) {
-  const size_t first = host.at;
-  while (host.at < host.end && !host.here().is("{")) ++host.at;
-  for (size_t i = first; i < host.at; ++i) {
-    if (host.token(i).is("&") || host.token(i).is("&&") || host.token(i).is("decltype"))
-      host.problem(host.token(i), "a function that returns a reference is not followed", "");
-    if (!host.token(i).is("->")) continue;
-    size_t at = i + 1;
-    out.type = read_type(host.tokens(), at, host.at, host.types).value_or(CType{});
-  }
-}
-
-HostValue lambda(HostState& host) {
-  HostValue out;
-  out.kind = Kind::Function;
-  out.code = host.code;
-  const size_t captures = host.behind(host.at);
-  for (const TokenRange& one : host.split({host.at + 1, captures - 1})) {
-    if (one.first >= one.last) continue;
-    for (size_t i = one.first + 1; i < one.last; ++i) {
-      if (host.token(i).is("=") || host.token(i).is("(") || host.token(i).is("{"))
-        host.problem(host.token(i), "a capture with a value of its own is not followed",
-                     "capture variables by their names");
-    }
-    if (!host.token(one.first).is("&")) host.copied = host.slots.size();
-  }
-  host.at = captures;
-  if (host.next_is("(")) {
-    const size_t end = host.behind(host.at);
-    out.first = host.at + 1;
-    out.last = end - 1;
-    host.at = end;
-  }
-  lambda_result(host, out);
-  const size_t end = host.behind(host.at);
-  out.body_first = host.at + 1;
-  out.body_last = std::max(host.at + 1, end - 1);
-  host.at = end;
-  out.frame = host.frame;
-  out.scopes = std::make_shared<std::vector<std::map<std::string, size_t>>>(host.scopes);
-  return out;
 }
 
 HostValue size_of(HostState& host) {
@@ -222,10 +177,9 @@ std::string template_text(HostState& host, TokenRange range) {
     for (size_t i = one.first; i < one.last; ++i) {
       const cuda_source::Token& part = host.token(i);
       const size_t slot = part.identifier() ? find_variable(host, part.text) : HostValue::kNoSlot;
-      const bool constant = slot != HostValue::kNoSlot &&
-                            host.slots[slot].value.is(Kind::Integer) &&
-                            !host.slots[slot].value.assumed &&
-                            host.slots[slot].value.term->constant();
+      const bool constant =
+          slot != HostValue::kNoSlot && host.slots[slot].value.is(Kind::Integer) &&
+          !host.slots[slot].value.assumed && host.slots[slot].value.term->constant();
       const auto alias = host.types.find(part.text);
       const bool words = !text.empty() && part.identifier() && (isalnum(text.back()) != 0);
       if (words) text += " ";
@@ -313,7 +267,7 @@ HostValue primary(HostState& host) {
     return out;
   }
   if (where.is("(")) return parenthesised(host);
-  if (where.is("[")) return lambda(host);
+  if (where.is("[")) return lambda_value(host);
   if (where.is("{")) {
     const size_t end = host.behind(host.at);
     HostValue out;
@@ -517,8 +471,8 @@ void balance(HostState& host, HostValue& yes, HostValue& no, const cuda_source::
     yes = no = unknown_value("a choice between numbers of different types", where);
 }
 
-HostValue chosen(HostState& host, const HostValue& value, const HostValue& yes,
-                 const HostValue& no, const cuda_source::Token& where) {
+HostValue chosen(HostState& host, const HostValue& value, const HostValue& yes, const HostValue& no,
+                 const cuda_source::Token& where) {
   if (is_assumed(value)) return unknown_value("a choice by the outcome of a call", where);
   const TermRef condition = condition_of(value);
   if (!condition || condition->constant()) return host.decide(value, where) ? yes : no;

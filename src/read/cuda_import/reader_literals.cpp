@@ -48,8 +48,8 @@ IntKind kind_of(int64_t value, int base, const std::string& suffix) {
 }  // namespace
 
 HostValue literal(const cuda_source::Token& token) {
-  static const std::set<std::string> kSuffixes = {"",   "u",   "l",   "ul", "lu",
-                                                  "ll", "ull", "llu", "z",  "uz", "zu"};
+  static const std::set<std::string> kSuffixes = {"",    "u",   "l", "ul", "lu", "ll",
+                                                  "ull", "llu", "z", "uz", "zu"};
   std::string text = lower_case(replace_all(token.text, "'", ""));
   const bool hex = text.starts_with("0x"), binary = text.starts_with("0b");
   const char* letters = hex ? "ulz" : "ulzf";

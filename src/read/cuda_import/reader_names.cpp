@@ -84,8 +84,7 @@ size_t find_variable(HostState& host, const std::string& name) {
 
 bool names_variable(HostState& host, TokenRange range) {
   for (size_t i = range.first; i < range.last; ++i) {
-    if (host.token(i).identifier() &&
-        find_variable(host, host.token(i).text) != HostValue::kNoSlot)
+    if (host.token(i).identifier() && find_variable(host, host.token(i).text) != HostValue::kNoSlot)
       return true;
   }
   return false;
@@ -105,15 +104,15 @@ size_t aliased(const HostState& host, const CType& type, const HostValue& value)
     return HostValue::kNoSlot;
   // A const reference to another type of number refers to a converted copy.
   const CType& own = host.slots[value.slot].type;
-  const bool same = own.dtype ? own.dtype == type.dtype && own.pointers == 0
-                              : value.is(HostValue::Kind::Integer) &&
-                                    integer_kind(type) == value.integer;
+  const bool same = own.dtype
+                        ? own.dtype == type.dtype && own.pointers == 0
+                        : value.is(HostValue::Kind::Integer) && integer_kind(type) == value.integer;
   return type.dtype && type.pointers == 0 && !same ? HostValue::kNoSlot : value.slot;
 }
 
 namespace {
 
-/// The type of an enumeration's values: as written, else int. Empty for a name that is no type.
+/// The type of an enumeration's values: as written, else int. Empty if that is not an integer type.
 std::optional<IntKind> underlying(const HostState& host, const Item& item, size_t open) {
   for (size_t i = item.first; i < open; ++i) {
     if (!host.source.tokens[i].is(":")) continue;
@@ -144,10 +143,9 @@ void read_enumeration(HostState& host, const Item& item, size_t open, size_t end
   }
   for (const auto& [name, value] : found) {
     const bool fresh = host.enumerator_names.insert(name).second;
-    host.enumerators[name] =
-        fresh && kind ? value
-                      : unknown_value(fmt::format("the enumerator '{}'", name),
-                                      host.source.tokens[item.first]);
+    host.enumerators[name] = fresh && kind ? value
+                                           : unknown_value(fmt::format("the enumerator '{}'", name),
+                                                           host.source.tokens[item.first]);
   }
 }
 

@@ -33,8 +33,8 @@ HostValue either(const TermRef& parity, const HostValue& a, const HostValue& b) 
 
 /// Whether the tokens are one operand of '<': every operator in them binds tighter.
 bool is_operand(const HostState& host, TokenRange range, const std::string& variable) {
-  static const std::set<std::string> kLooser = {"<", "<=", ">", ">=", "==", "!=", "&",  "^",
-                                                "|", "&&", "||", "?", ",",  "=",  "++", "--"};
+  static const std::set<std::string> kLooser = {"<", "<=", ">",  ">=", "==", "!=", "&",  "^",
+                                                "|", "&&", "||", "?",  ",",  "=",  "++", "--"};
   for (size_t i = range.first; i < range.last; ++i) {
     const cuda_source::Token& token = host.token(i);
     const bool shifts = token.is(">") && i + 1 < range.last && host.token(i + 1).is(">") &&

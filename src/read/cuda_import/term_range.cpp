@@ -34,9 +34,7 @@ Range quotients(const Range& a, Range b, bool up) {
   if (b.low < 0) return between(-most, most);
   b.low = std::max<int64_t>(b.low, 1);  // nothing is divided by 0
   b.high = std::max<int64_t>(b.high, 1);
-  const auto divide = [&](int64_t x, int64_t y) {
-    return Wide{x} / y + (up && x % y > 0 ? 1 : 0);
-  };
+  const auto divide = [&](int64_t x, int64_t y) { return Wide{x} / y + (up && x % y > 0 ? 1 : 0); };
   return {saturated(std::min(divide(a.low, b.low), divide(a.low, b.high))),
           saturated(std::max(divide(a.high, b.low), divide(a.high, b.high)))};
 }
