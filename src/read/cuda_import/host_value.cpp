@@ -411,12 +411,25 @@ HostValue to_other(const HostState& host, const HostValue& value, const CType& t
   return unknown_value(fmt::format("a number of type '{}'", type.base), where);
 }
 
+/// A pointer to a variable that says another type is no way to the variable.
+HostValue address_as(const HostState& host, HostValue value, const CType& type) {
+  if (value.slot >= host.slots.size() || type.base == "auto") return value;
+  const CType& own = host.slots[value.slot].type;
+  const bool same = own.base == "auto" || own.base.empty()
+                        ? value.text.empty() && type.base != "void"
+                        : own.pointers + 1 == type.pointers &&
+                              (own.base == type.base || (own.dtype && own.dtype == type.dtype));
+  value.text = same ? "" : type.text();
+  return value;
+}
+
 }  // namespace
 
 HostValue converted(HostState& host, const HostValue& value, const CType& type,
                     const cuda_source::Token& where) {
   if (value.is(Kind::Unknown)) return value;
   if (type.pointers > 0) {
+    if (value.is(Kind::Address)) return address_as(host, value, type);
     if (!value.is(Kind::Integer) || value.term->constant() != 0) return value;
     HostValue null;
     null.kind = Kind::Pointer;

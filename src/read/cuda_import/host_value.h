@@ -39,7 +39,8 @@ struct HostValue {
   double real = 0;                 // Real: rounded to its type
   int width = 64;                  // Real, Ratio: 32 for float, 16 for half types
   bool assumed = false;            // Integer: says that a call of the runtime succeeded
-  std::string text;  // Scalar, Pointer: the name ("" = null); Kernel: as launched; Unknown: why
+  std::string text;  // Scalar, Pointer: the name ("" = null); Kernel: as launched; Unknown: why;
+                     // Address: "" or another type than the variable's
   CType type;        // of the pointee, with its stars
   Extents extents;
   std::vector<HostValue> items;  // List

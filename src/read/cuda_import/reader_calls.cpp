@@ -134,7 +134,7 @@ namespace {
 
 void set_by_address(HostState& host, const HostValue& address, HostValue value,
                     const cuda_source::Token& where) {
-  if (!address.is(Kind::Address)) {
+  if (!address.is(Kind::Address) || !address.text.empty()) {
     host.problem(where, "a runtime call writes to no variable", "");
     return;
   }

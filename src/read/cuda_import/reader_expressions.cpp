@@ -64,7 +64,7 @@ HostValue device_number(const std::string& name) {
 
 HostValue member_of(HostState& host, HostValue object, const std::string& member,
                     const cuda_source::Token& where) {
-  if (object.is(Kind::Address)) object = host.target_of(object);
+  if (object.is(Kind::Address) && object.text.empty()) object = host.target_of(object);
   if (object.is(Kind::Extents)) {
     const int number_of = member == "x" ? 0 : member == "y" ? 1 : member == "z" ? 2 : -1;
     if (number_of < 0) return unknown_value("a dim3 has no '" + member + "'", where);
@@ -390,7 +390,7 @@ HostValue unary(HostState& host) {
     out.slot = value.slot;
     return out;
   }
-  if (where.is("*") && value.is(Kind::Address)) return host.target_of(value);
+  if (where.is("*") && value.is(Kind::Address) && value.text.empty()) return host.target_of(value);
   if (where.is("*") && value.is(Kind::Pointer))
     return unknown_value("device memory is read on the host", where);
   return unknown_value("'" + where.text + "' of this", where);

@@ -184,9 +184,25 @@ void launch_by_call(HostState& host, const std::vector<TokenRange>& arguments, b
     return host.problem(where, "the arguments of this launch are not a list that can be followed",
                         "write 'void* args[] = {&a, &b};' in the same function");
   std::vector<HostValue> values;
-  for (const HostValue& one : list.items)
-    values.push_back(one.is(Kind::Address) ? host.target_of(one) : one);
-  record(host, evaluate(host, arguments[0]), std::move(launch), values,
+  const HostValue kernel = evaluate(host, arguments[0]);
+  const Item* item =
+      host.find_item(kernel.text.substr(0, kernel.text.find('<')), Item::Kind::Kernel);
+  const std::vector<CParameter> parameters =
+      item != nullptr ? host.source.parameters(*item) : std::vector<CParameter>{};
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    const HostValue& one = list.items[i];
+    if (!one.is(Kind::Address) || one.slot >= host.slots.size())
+      return host.problem(where, "an argument of this launch is not the address of a variable", "");
+    // The launch reads as many bytes as the parameter has.
+    const CType own = host.slots[one.slot].type;
+    const CType wanted = i < parameters.size() ? parameters[i].type : own;
+    const bool typed = own.pointers == 0 && wanted.pointers == 0 && own.dtype && wanted.dtype;
+    if (own.pointers != wanted.pointers || (typed && own.dtype != wanted.dtype))
+      return host.problem(where, "an argument of this launch has another type than its parameter",
+                          "");
+    values.push_back(host.target_of(one));
+  }
+  record(host, kernel, std::move(launch), values,
          std::vector<cuda_source::Token>(values.size(), where), where);
 }
 
