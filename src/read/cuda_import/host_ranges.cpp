@@ -35,7 +35,7 @@ bool can_be_required(const HostState& host, const Term& term) {
 
 bool require(HostState& host, TermOp op, const TermRef& term, int64_t bound) {
   if (term->constant() || !can_be_required(host, *term)) return false;
-  const Range range = range_of(*term, facts_of(host));
+  const TermBounds range = range_of(*term, facts_of(host));
   if (op == TermOp::LessEqual ? range.low > bound : range.high < bound)
     return false;  // nothing left
   TermRef condition = make_term(op, {term, number(bound)});
@@ -58,7 +58,7 @@ bool nonnegative(HostState& host, const TermRef& term) {
 
 bool within(HostState& host, const TermRef& term, int64_t bound) {
   if (term->range.low >= -bound && term->range.high <= bound) return true;
-  const Range range = range_of(*term, facts_of(host));
+  const TermBounds range = range_of(*term, facts_of(host));
   if (range.low < -bound && !require(host, TermOp::GreaterEqual, term, -bound)) return false;
   return range.high <= bound || require(host, TermOp::LessEqual, term, bound);
 }
@@ -68,7 +68,7 @@ HostValue fitted(HostState& host, const TermRef& term, IntKind kind,
   const int64_t least = lowest(kind), most = highest(kind);
   if (term->range.low >= least && term->range.high <= most) return integer_value(term, kind);
   if (bits_of(kind) == 64 && !is_unsigned(kind)) return integer_value(term, kind);
-  const Range range = range_of(*term, facts_of(host));
+  const TermBounds range = range_of(*term, facts_of(host));
   const bool narrow = bits_of(kind) < 32;
   const auto unknown = [&](const char* what) {
     return unknown_value(fmt::format("a number of type '{}' that may be {}", kind_name(kind), what),

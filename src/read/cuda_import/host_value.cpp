@@ -411,7 +411,7 @@ HostValue to_other(const HostState& host, const HostValue& value, const CType& t
   return unknown_value(fmt::format("a number of type '{}'", type.base), where);
 }
 
-/// A pointer to a variable that says another type is no way to the variable.
+/// A pointer that says another type than its variable does not lead to the variable.
 HostValue address_as(const HostState& host, HostValue value, const CType& type) {
   if (value.slot >= host.slots.size() || type.base == "auto") return value;
   const CType& own = host.slots[value.slot].type;

@@ -137,8 +137,8 @@ bool repeat_loop(HostState& host, TokenRange condition, TokenRange step, size_t 
   }
   // At most 64 turns, so the variable stays near its first value.
   const int64_t most = highest(begin.integer) - kMostRepeats;
-  const Range turns = {begin.term->range.low,
-                       std::min(begin.term->range.high, most) + kMostRepeats};
+  const TermBounds turns = {begin.term->range.low,
+                            std::min(begin.term->range.high, most) + kMostRepeats};
   const HostValue counter = integer_value(named(name, turns), begin.integer);
   if (begin.term->range.high > most || combine(host, "<", counter, end, where).is(Kind::Unknown) ||
       balanced(host, end, counter, where).is(Kind::Unknown)) {

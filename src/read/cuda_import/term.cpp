@@ -163,7 +163,7 @@ TermRef number(int64_t value) {
   return term;
 }
 
-TermRef named(std::string name, Range range, bool is_dim) {
+TermRef named(std::string name, TermBounds range, bool is_dim) {
   auto term = std::make_shared<Term>();
   term->op = TermOp::Name;
   term->name = std::move(name);
@@ -187,7 +187,7 @@ TermRef make_term(TermOp op, std::vector<TermRef> parts) {
   term->op = op;
   for (const TermRef& part : parts) term->size += part->size;
   term->parts = std::move(parts);
-  std::vector<Range> ranges;
+  std::vector<TermBounds> ranges;
   for (const TermRef& part : term->parts) ranges.push_back(part->range);
   term->range = range_of_parts(*term, ranges);
   return term;

@@ -36,7 +36,7 @@ enum class TermOp : uint8_t {
 };
 
 /// Of a value, both ends included.
-struct Range {
+struct TermBounds {
   int64_t low = INT64_MIN, high = INT64_MAX;
 };
 
@@ -50,7 +50,7 @@ class Term {
   std::string name;   // for Name; for BlocksPerSm: the kernel
   std::vector<TermRef> parts;
   size_t size = 1;  // number of nodes in the tree
-  Range range;      // its value lies in it
+  TermBounds range;     // its value lies in it
   bool is_dim = false;  // a Name: an extent, at least 0
 
   std::optional<int64_t> constant() const;
@@ -64,7 +64,7 @@ class Term {
 inline constexpr size_t kMaxTermSize = 400;
 
 TermRef number(int64_t value);
-TermRef named(std::string name, Range range = {}, bool is_dim = false);
+TermRef named(std::string name, TermBounds range = {}, bool is_dim = false);
 TermRef blocks_per_sm(std::string kernel);
 /// Never fails: a term that cannot be folded stays an expression.
 TermRef make_term(TermOp op, std::vector<TermRef> parts);

@@ -17,19 +17,21 @@ int64_t saturated(Wide value) {
   return static_cast<int64_t>(std::clamp<Wide>(value, INT64_MIN, INT64_MAX));
 }
 
-Range between(Wide a, Wide b) { return {saturated(std::min(a, b)), saturated(std::max(a, b))}; }
+TermBounds between(Wide a, Wide b) {
+  return {saturated(std::min(a, b)), saturated(std::max(a, b))};
+}
 
-Range hull(const Range& a, const Range& b) {
+TermBounds hull(const TermBounds& a, const TermBounds& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
-Range products(const Range& a, const Range& b) {
+TermBounds products(const TermBounds& a, const TermBounds& b) {
   const Wide w[] = {Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low,
                     Wide{a.high} * b.high};
   return between(*std::min_element(w, w + 4), *std::max_element(w, w + 4));
 }
 
-Range quotients(const Range& a, Range b, bool up) {
+TermBounds quotients(const TermBounds& a, TermBounds b, bool up) {
   const Wide most = std::max<Wide>(a.high, -Wide{a.low});
   if (b.low < 0) return between(-most, most);
   b.low = std::max<int64_t>(b.low, 1);  // nothing is divided by 0
@@ -39,14 +41,14 @@ Range quotients(const Range& a, Range b, bool up) {
           saturated(std::max(divide(a.high, b.low), divide(a.high, b.high)))};
 }
 
-Range remainders(const Range& a, const Range& b) {
+TermBounds remainders(const TermBounds& a, const TermBounds& b) {
   const Wide most = std::max<Wide>(std::max<Wide>(b.high, -Wide{b.low}) - 1, 0);
   return {a.low >= 0 ? 0 : saturated(std::max<Wide>(a.low, -most)),
           a.high <= 0 ? 0 : saturated(std::min<Wide>(a.high, most))};
 }
 
 /// Whether `part` is never above `whole`, which is at least 0: a share, a rest or a minimum of it.
-bool is_part_of(const Term& part, const Term& whole, const Range& divisor) {
+bool is_part_of(const Term& part, const Term& whole, const TermBounds& divisor) {
   const bool shares = part.op == TermOp::Divide || part.op == TermOp::Remainder;
   if (!shares && part.op != TermOp::Min) return false;
   const std::string text = whole.text();
@@ -54,14 +56,14 @@ bool is_part_of(const Term& part, const Term& whole, const Range& divisor) {
   return part.op == TermOp::Min && part.parts[1]->text() == text;
 }
 
-Range intersection(const Range& a, const Range& b) {
-  const Range out = {std::max(a.low, b.low), std::min(a.high, b.high)};
+TermBounds intersection(const TermBounds& a, const TermBounds& b) {
+  const TermBounds out = {std::max(a.low, b.low), std::min(a.high, b.high)};
   return out.low > out.high ? a : out;
 }
 
-void add_comparison(std::vector<std::pair<std::string, Range>>& known, const TermRef& term,
+void add_comparison(std::vector<std::pair<std::string, TermBounds>>& known, const TermRef& term,
                     TermOp op, int64_t bound) {
-  Range range;
+  TermBounds range;
   const int64_t below = bound == INT64_MIN ? bound : bound - 1;
   const int64_t above = bound == INT64_MAX ? bound : bound + 1;
   if (op == TermOp::Less) range.high = below;
@@ -107,7 +109,7 @@ void Facts::add(const TermRef& condition) {
   }
 }
 
-Range range_of_parts(const Term& term, const std::vector<Range>& parts) {
+TermBounds range_of_parts(const Term& term, const std::vector<TermBounds>& parts) {
   switch (term.op) {
     case TermOp::Number:
       return {term.value, term.value};
@@ -123,9 +125,10 @@ Range range_of_parts(const Term& term, const std::vector<Range>& parts) {
     case TermOp::Add:
       return between(Wide{parts[0].low} + parts[1].low, Wide{parts[0].high} + parts[1].high);
     case TermOp::Subtract: {
-      Range out = between(Wide{parts[0].low} - parts[1].high, Wide{parts[0].high} - parts[1].low);
+      TermBounds out =
+          between(Wide{parts[0].low} - parts[1].high, Wide{parts[0].high} - parts[1].low);
       const Term& less = *term.parts[1];
-      const Range divisor = less.parts.size() == 2 ? less.parts[1]->range : Range{};
+      const TermBounds divisor = less.parts.size() == 2 ? less.parts[1]->range : TermBounds{};
       const bool counted = less.op == TermOp::Min || parts[0].low >= 0;
       if (out.low < 0 && counted && is_part_of(less, *term.parts[0], divisor)) out.low = 0;
       return out;
@@ -135,7 +138,7 @@ Range range_of_parts(const Term& term, const std::vector<Range>& parts) {
     case TermOp::Max:
       return {std::max(parts[0].low, parts[1].low), std::max(parts[0].high, parts[1].high)};
     case TermOp::Pick: {
-      Range out = parts[1];
+      TermBounds out = parts[1];
       for (size_t i = 2; i < parts.size(); ++i) out = hull(out, parts[i]);
       return out;
     }
@@ -147,10 +150,10 @@ Range range_of_parts(const Term& term, const std::vector<Range>& parts) {
   }
 }
 
-Range range_of(const Term& term, const Facts& facts) {
-  std::vector<Range> parts;
+TermBounds range_of(const Term& term, const Facts& facts) {
+  std::vector<TermBounds> parts;
   for (const TermRef& part : term.parts) parts.push_back(range_of(*part, facts));
-  Range out = range_of_parts(term, parts);
+  TermBounds out = range_of_parts(term, parts);
   if (term.op == TermOp::Name && term.is_dim && facts.positive_dims)
     out.low = std::max<int64_t>(out.low, 1);
   if (term.op == TermOp::Number || facts.known.empty()) return out;

@@ -12,7 +12,7 @@ namespace kw::cuda_import {
 
 /// Comparisons with constants that hold, by the text of what is compared.
 struct Facts {
-  std::vector<std::pair<std::string, Range>> known;
+  std::vector<std::pair<std::string, TermBounds>> known;
   bool positive_dims = false;  // every dim is at least 1
 
   /// Everything that follows from the condition at once; what does not is ignored.
@@ -20,8 +20,8 @@ struct Facts {
 };
 
 /// From the ranges of its parts alone.
-Range range_of_parts(const Term& term, const std::vector<Range>& parts);
+TermBounds range_of_parts(const Term& term, const std::vector<TermBounds>& parts);
 /// With what is known besides.
-Range range_of(const Term& term, const Facts& facts);
+TermBounds range_of(const Term& term, const Facts& facts);
 
 }  // namespace kw::cuda_import
