@@ -51,6 +51,7 @@ constexpr const char* kStructured = "structured";
 /// Pairs of integers of medium size are rare; it takes a few thousand to meet one.
 constexpr const char* kExtremes = "extremes";
 constexpr double kManyElements = 4096;
+constexpr double kStructuredWork = 1e6;
 
 constexpr int64_t kLongRow = 1100;  // rows with every family: longer than a block, but quick
 constexpr int64_t kShortRow = 8;    // in shorter rows, a planted value often is the maximum
@@ -86,6 +87,13 @@ std::string case_text(const shapes::ShapeCase& shape) {
 
 bool same_case(const shapes::ShapeCase& one, const shapes::ShapeCase& other) {
   return one.dims == other.dims && one.graph.scalars == other.graph.scalars;
+}
+
+/// Whether `structured` is worth its time: a large product shows it no better than a small one.
+bool is_quick(const shapes::ShapeCase& shape, double full_work) {
+  constexpr double kPerElement = 8;
+  return shape.work <= full_work &&
+         (shape.work <= kStructuredWork || shape.work <= kPerElement * elements_of(shape.graph));
 }
 
 /// Such an input may be the identity.
@@ -178,7 +186,7 @@ std::vector<std::string> Pool::families_of(size_t shape, const std::vector<size_
   const auto add = [&](const char* name, bool wanted) {
     if (wanted && contains(all, name) && !contains(names, name)) names.emplace_back(name);
   };
-  const bool quick = !at.secret && at.work <= options_.full_work;
+  const bool quick = !at.secret && is_quick(at, options_.full_work);
   const size_t most = sets + (quick && contains(all, kStructured) ? 1 : 0);
   add(kStructured, quick);
   add(kExtremes, shape == many_elements_);
@@ -186,7 +194,8 @@ std::vector<std::string> Pool::families_of(size_t shape, const std::vector<size_
     // With few families the first one is drawn again with another seed.
     names.push_back(all.size() > fixed ? all[fixed + (*turn)++ % (all.size() - fixed)] : all[0]);
   }
-  if (contains(names, kStructured) && has_square_input(at.graph)) names.emplace_back(kStructured);
+  const bool twice = at.work <= kStructuredWork && has_square_input(at.graph);
+  if (contains(names, kStructured) && twice) names.emplace_back(kStructured);
   return names;
 }
 

@@ -84,7 +84,8 @@ struct LinePlan {
     for (size_t i = axis + 1; i < draw.shape.size(); ++i) plan.stride *= draw.shape[i];
     plan.extent = draw.shape[axis];
     const bool vector = draw.shape.size() == 1 && draw.spec.role == task::Role::Input;
-    if (vector && choice % 2 == 0) plan.extent = std::min(kSegment, count);
+    if (vector && (choice % 2 == 0 || !tensor::is_float(draw.spec.dtype)))
+      plan.extent = std::min(kSegment, count);
     return plan;
   }
   int64_t place(int64_t at) const { return at / stride % extent; }
@@ -133,11 +134,12 @@ double pattern_number(const PatternLine& line, int64_t place, uint64_t random, d
   }
 }
 
-/// Integers have fewer patterns; those of indices come instead.
+/// Integers have fewer patterns; those of indices come instead. Short vectors see the odd ones, and
+/// indices in order.
 constexpr Pattern kOfIntegers[kPatterns] = {
-    Pattern::Ascending, Pattern::Descending, Pattern::Constant, Pattern::OneHot,
-    Pattern::Padded,    Pattern::Ascending,  Pattern::Ones,     Pattern::Alternating,
-    Pattern::Blocks,    Pattern::Ascending};
+    Pattern::Ascending, Pattern::Descending, Pattern::OneHot,      Pattern::Constant,
+    Pattern::Ascending, Pattern::Padded,     Pattern::Alternating, Pattern::Ones,
+    Pattern::Ascending, Pattern::Blocks};
 
 int64_t pattern_integer(const PatternLine& line, int64_t place, uint64_t random,
                         const tensor::IntegerRange& range) {

@@ -151,6 +151,12 @@ void note_integers(const graph::Graph& graph, CellDraw* cell) {
   }
 }
 
+/// Whether a constant is planted only where the formula stays within its type with it.
+bool has_large(const Immediates& immediates) {
+  return std::ranges::any_of(immediates.numbers,
+                             [](double value) { return std::fabs(value) > 0x1p60; });
+}
+
 /// In three of four cells of a formula with products, one input alone has a wide window.
 void choose_single(const task::Task& task, const graph::Graph& graph, CellDraw* cell) {
   const uint64_t choice = derive_seed(cell->seed, 44);
@@ -241,8 +247,8 @@ Result<std::vector<HostTensor>> draw_inputs(const task::Task& task, const graph:
                        did_you_mean(family, all_families()), join(all_families(), ", "));
   }
   CellDraw cell{task, dims, seed, constants_of(graph)};
-  const bool windows = family == "magnitudes" || family == "mix" || family == kImmediatesFamily;
-  if (windows) cell.window = magnitude_window(task, graph);
+  const bool large = immediates != nullptr && has_large(*immediates);
+  if (family == "magnitudes" || family == "mix" || large) cell.window = magnitude_window(task, graph);
   if (family == "magnitudes") choose_single(task, graph, &cell);
   if (immediates != nullptr) cell.immediates = *immediates;
   note_integers(graph, &cell);

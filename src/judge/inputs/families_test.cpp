@@ -354,7 +354,7 @@ TEST(Families, StructuredIndicesAreOrderedAndRepeat) {
   legal.low = 0;
   legal.high = 499;
   int ordered = 0, backwards = 0, runs = 0, last = 0;
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (uint64_t seed = 0; seed < 120; ++seed) {
     const std::vector<double> v = OneInput(DType::Int64, legal).drawn("structured", seed);
     bool is_ordered = true, is_backwards = true;
     for (size_t i = 0; i < 12; ++i) {

@@ -440,6 +440,20 @@ class MagnitudePass {
   std::optional<size_t> single_;
 };
 
+/// The largest number of low … high for which something holds that holds below it, too; `low`
+/// without a question.
+template <typename Holds>
+int widest_that(int low, int high, const Holds& holds) {
+  while (low < high) {
+    const int middle = low + (high - low + 1) / 2;
+    if (holds(middle))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
 MagnitudeWindow around(int window) { return {-window, window, false}; }
 
 /// A window beside the ordinary one, where a formula such as 30000 x or 30000 / x overflows in it.
@@ -481,7 +495,8 @@ MagnitudeWindow magnitude_window(const task::Task& task, const graph::Graph& gra
   if (arithmetic <= Arithmetic::Adds) {
     MagnitudeWindow wide = widest_window(graph, arithmetic, task.precision.flush);
     const double limit = arithmetic == Arithmetic::Adds ? kSumLimit : kWholeFp32 + 1;
-    while (wide.high > kWidest && !pass.holds(around(wide.high), limit)) --wide.high;
+    wide.high =
+        widest_that(kWidest, wide.high, [&](int one) { return pass.holds(around(one), limit); });
     if (wide.high > kWidest) return wide;
   }
   int window = kWidest;
@@ -498,8 +513,9 @@ std::vector<std::optional<MagnitudeWindow>> single_windows(const task::Task& tas
   MagnitudePass pass(task, graph);
   for (size_t i = 0; i < windows.size(); ++i) {
     if (!tensor::is_float(graph[graph.inputs[i].node].dtype)) continue;
-    int window = kWholeFp32;
-    while (window > kWithProducts && !pass.holds(around(window), kSumLimit, i)) --window;
+    const int window = widest_that(kWithProducts, kWholeFp32, [&](int one) {
+      return pass.holds(around(one), kSumLimit, i);
+    });
     if (window > kWithProducts)
       windows[i] = MagnitudeWindow{std::max(-window, kSingleLow), window, false};
   }
