@@ -65,8 +65,21 @@ def at(message, line, column):
     return {"error": {"message": message, "line": max(line or 1, 1), "column": max(column or 1, 1)}}
 
 
+def other_encoding(text):
+    """The encoding that a coding line names, if it is not UTF-8: our other readers take the file as UTF-8."""
+    if b"coding" not in b"".join(text.splitlines()[:2]):
+        return None
+    import io
+    import tokenize
+    name = tokenize.detect_encoding(io.BytesIO(text).readline)[0]
+    return None if name in ("utf-8", "utf-8-sig") else name
+
+
 def run(text):
     try:
+        encoding = other_encoding(text)
+        if encoding:
+            return at(f"the coding line names {encoding}; only UTF-8 is read", 1, 1)
         return {"tree": dump(ast.parse(text), 0)}
     except SyntaxError as error:
         column = error.offset or 1

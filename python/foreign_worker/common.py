@@ -19,13 +19,18 @@ class Refused(Exception):
     """The candidate does something that cannot be replayed."""
 
 
+def without_mark(text):
+    """The text without a byte order mark: Python's parser takes one in a file's bytes, not in a text."""
+    return text[1:] if text.startswith("\ufeff") else text
+
+
 def with_dims(text, dims):
     """The text of a reference with these values for its file-level names: NAME = 1, A, B = 1, 2, and NAME_0 of NAME = (1, 2)."""
     def number(name, old):
         known = name in dims and isinstance(old, ast.Constant) and type(old.value) is int
         return ast.copy_location(ast.Constant(dims[name]), old) if known else old
 
-    tree = ast.parse(text)
+    tree = ast.parse(without_mark(text))
     for node in tree.body:
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
             continue
@@ -59,11 +64,12 @@ class Candidate:
 
     def __init__(self, job, place):
         self.job, self.place, self.model, self.writes = job, place, None, False
+        text = without_mark(job["text"])
         self.module = types.ModuleType(job.get("module") or "candidate")
         self.module.__file__ = job["path"]
         sys.modules[self.module.__name__] = self.module
-        linecache.cache[job["path"]] = (len(job["text"]), None, job["text"].splitlines(True), job["path"])  # for code that reads its own source
-        exec(compile(job["text"], job["path"], "exec"), self.module.__dict__)
+        linecache.cache[job["path"]] = (len(text), None, text.splitlines(True), job["path"])  # for code that reads its own source
+        exec(compile(text, job["path"], "exec"), self.module.__dict__)
         if hasattr(self.module, "ModelNew"):
             return
         names = [job.get("function"), "forward", "backward", "solve", job["task"]]

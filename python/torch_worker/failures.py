@@ -1,4 +1,5 @@
 """Failures as data: a kind that the C++ side knows, one line of text, the end of the traceback."""
+import os
 import traceback
 
 
@@ -55,16 +56,15 @@ def message_of(error):
         return one_line(error)
     if isinstance(error, SystemExit):
         return f"it called sys.exit({error.code!r})"
-    if isinstance(error, SyntaxError):
-        place = f"line {error.lineno}" + (f", column {error.offset}" if error.offset else "")
-        return f"{type(error).__name__}: {error.msg} ({place})"
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f"{os.path.basename(error.filename or 'the text')}:{error.lineno}: {type(error).__name__}: {error.msg}"
     text = one_line(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def frames_of(error):
     """The last lines of the traceback, without our own frames."""
-    if isinstance(error, Failure) and error.__cause__ is None:
+    if isinstance(error, SyntaxError) or (isinstance(error, Failure) and error.__cause__ is None):
         return ""
     parts = traceback.TracebackException.from_exception(error.__cause__ if isinstance(error, Failure) else error)
     parts.stack = traceback.StackSummary.from_list(

@@ -30,6 +30,11 @@ def _with_globals(tree, values):
     return ast.fix_missing_locations(tree)
 
 
+def without_mark(text):
+    """The text without a byte order mark: Python's parser takes one in a file's bytes, not in a text."""
+    return text[1:] if text.startswith("\ufeff") else text
+
+
 class Neighbours(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Modules in the folder of the reference, from texts in the request: this process cannot read files of the user."""
 
@@ -48,7 +53,7 @@ class Neighbours(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         place = module.__name__.replace(".", "/")
         file = place + "/__init__.py" if hasattr(module, "__path__") else place + ".py"
         module.__file__ = shown = os.path.join(self.folder, file)
-        text = self.texts.get(file, "")
+        text = without_mark(self.texts.get(file, ""))
         linecache.cache[shown] = (len(text), None, text.splitlines(True), shown)
         exec(compile(text, shown, "exec"), module.__dict__)
 
@@ -84,6 +89,7 @@ def _load(module, path, text, described):
     if text is None:
         with open(path, encoding="utf-8") as file:
             text = file.read()
+    text = without_mark(text)
     shown = os.path.abspath(path) if path else "<reference>"
     linecache.cache[shown] = (len(text), None, text.splitlines(True), shown)
     try:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text.h"
+#include "core/utf8.h"
 #include "cuda_source/source_check.h"
 #include "kernel/cursor.h"
 #include "kernel/draft.h"
@@ -36,9 +37,15 @@ std::optional<cuda_source::Diagnostic> not_a_module(std::string_view text) {
     return cuda_source::Diagnostic{0, 0, 1, "the file is not text: it holds a zero byte",
                                    "a module is CUDA source with '//!' lines"};
   }
-  if (text.starts_with("\xef\xbb\xbf")) {
+  if (text.starts_with(kByteOrderMark)) {
     return cuda_source::Diagnostic{1, 1, 1, "the file starts with a byte order mark",
                                    "save it as plain UTF-8"};
+  }
+  // A compiler may read such a byte as the end of the file, where our lexer reads on.
+  if (const auto bad = find_bad_byte(text)) {
+    return cuda_source::Diagnostic{bad->line, bad->column, 1,
+                                   fmt::format("the byte 0x{:02X} is not UTF-8", bad->value),
+                                   "save the file as UTF-8"};
   }
   return std::nullopt;
 }

@@ -6,12 +6,15 @@
 // forgotten if it fails.
 #include "frontend/syntax.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
 
 #include "core/text.h"
+#include "core/utf8.h"
 #include "cuda_source/diagnostics.h"
 #include "kAstDumpText.inc"
 #include "os/files.h"
@@ -130,11 +133,17 @@ Result<std::shared_ptr<const Source>> parse_python(std::string text, const std::
   source->path = path;
   source->name = path.substr(path.rfind('/') + 1);
   source->text = std::move(text);
+  if (source->text.starts_with(kByteOrderMark)) source->text.erase(0, kByteOrderMark.size());
   if (source->text.size() > kMaxSourceBytes)
     return input_error("{} has {}; a reference has at most {}", source->name,
                        human_bytes(source->text.size()), human_bytes(kMaxSourceBytes));
   if (source->text.find('\0') != std::string::npos)
     return input_error("{} is not Python source: it holds zero bytes", source->name);
+  if (const auto bad = find_bad_byte(source->text))
+    return located(*source, bad->line, bad->column, 1,
+                   fmt::format("the byte 0x{:02X} is not UTF-8\nsave the file as UTF-8, without a "
+                               "coding line for another encoding",
+                               bad->value));
   const std::string python = os::find_program("python3");
   if (python.empty())
     return environment_error(

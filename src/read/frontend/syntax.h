@@ -24,8 +24,8 @@ inline constexpr const char* kSyntaxMark = "Python's parser: ";
 /// The largest file that is read as a reference, in bytes.
 inline constexpr size_t kMaxSourceBytes = 1 << 20;
 
-/// Starts python3 to parse the text. A syntax error is an input Error with its place. A missing
-/// python3 is an environment Error.
+/// Starts python3 to parse the text, without a byte order mark; other text must be UTF-8. A syntax
+/// error is an input Error with its place. A missing python3 is an environment Error.
 Result<std::shared_ptr<const Source>> parse_python(std::string text, const std::string& path);
 
 /// "ref.py:3:7: error: message", the line and a caret. The other lines of a long message become
