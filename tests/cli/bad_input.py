@@ -26,7 +26,7 @@ h.expect("a device", run("/dev/zero"), 2, r"/dev/zero")
 h.expect("empty", run(h.write("empty.cu", "")), 2, r"empty\.cu is empty")
 h.expect("blank", run(h.write("blank.cu", " \n\n\t\n")), 2, r"is empty")
 h.expect("binary", run(h.write("a.out", b"\x7fELF\x02\x01\x01\x00\x00\x00")), 2, r"binary file")
-h.expect("not UTF-8", run(h.write("latin.cu", b"//! kernelwright 1\n//! task \xe9t\xe9\n")), 2, r"latin\.cu")
+h.expect("not UTF-8", run(h.write("latin.cu", b"//! kernelwright 1\n//! task \xe9t\xe9\n")), 2, r"latin\.cu:2:10: error: the byte 0xE9 is not UTF-8.*save the file as UTF-8")
 h.expect("huge", run(h.write("huge.cu", b"//! kernelwright 1\n" + b"// x\n" * 1200000)), 2, r"huge\.cu.*(large|limit|more than)")
 h.expect("wrong version", run(h.write("v9.cu", "//! kernelwright 9\n//! task x\n")), 2, r"v9\.cu:1:.*version")
 h.expect("no version line", run(h.write("plain.cu", "__global__ void k() {}\n")), 2, r"kernelwright 1")
@@ -48,6 +48,7 @@ h.expect("dim too long", run(GOOD, "--dim", "B=99999999999999999999999"), 2, r"6
 h.expect("dim without value", run(GOOD, "--dim", "B"), 2, r"NAME=VALUE")
 h.expect("dims not JSON", run(GOOD, "--dims", "B=2"), 2, r"--dims")
 h.expect("dims not an object", run(GOOD, "--dims", "[2]"), 2, r"JSON object")
+h.expect("one dim twice in JSON", run(GOOD, "--dims", '{"B": 2, "D": 64, "B": 3}'), 2, r"--dims gives B twice")
 h.expect("dims twice", run(GOOD, "--dims", '{"B": 2, "D": 64}', "--dim", "B=3"), 2, r"2 and as 3")
 h.expect("unknown tune", run(GOOD, *DIMS, "--tune", "THREDS=128"), 2, r"THREDS.*THREADS")
 h.expect("tune not in list", run(GOOD, *DIMS, "--tune", "THREADS=100"), 2, r"100")
@@ -86,6 +87,9 @@ h.expect("pickle in npy", run(GOOD, *DIMS, "--input", "x=" + h.write("o.npy", np
 # Names of files that a compiler would take for something else, and inline assembly that is not PTX.
 with open(GOOD, "rb") as file:
     text = file.read()
+# NVRTC reads the byte 0xFF as the end of the file, so our reader would see more than the compiler.
+h.expect("a byte that ends the file", ["check", h.write("ends.cu", text.replace(b"{\n", b"{\n/* \xff */\n", 1)), "--compiler", compiler], 2,
+         r"ends\.cu:\d+:4: error: the byte 0xFF is not UTF-8")
 for name in ("-O3.cu", "a \"b\\\n.cu", b"\xff.cu".decode("utf-8", "surrogateescape")):
     h.expect("the name %r" % name, run(h.write(name, text), *DIMS), 0, r"no findings")
 ASM = """//! kernelwright 1
@@ -118,6 +122,9 @@ h.expect("clang too old", ["run", GOOD, *DIMS, "--device", "vgpu", "--compiler",
          env={"PATH": h.path("old")})
 h.expect("time without a GPU", run(GOOD, *DIMS, "--time"), 3, r"times come only from a real GPU")
 h.expect("threads", run(GOOD, *DIMS, "--threads", "0"), 2, r"--threads")
+h.expect("timeout too short", run(GOOD, *DIMS, "--timeout", "0.001"), 2, r"--timeout: '0.001' is not a number of seconds from 0.01 to a week")
+h.expect("nothing required", ["verify", GOOD, "--reference", os.path.join(ROOT, "examples", "rms_norm.py"), *VGPU, "--require", ",,"], 2,
+         r"',,' holds an empty name; names are: ieee, tf32")
 h.expect("timeout", run(GOOD, *DIMS, "--timeout", "0"), 2, r"--timeout")
 h.expect("output folder cannot be made", run(GOOD, *DIMS, "--output", "/proc/nowhere"), 2, r"/proc/nowhere")
 h.expect("output folder is a file", run(GOOD, *DIMS, "--output", h.write("file", "")), 2, r"file")

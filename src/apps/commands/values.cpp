@@ -3,6 +3,7 @@
 #include "binding/load.h"
 #include "core/contains.h"
 #include "core/json.h"
+#include "core/json_keys.h"
 #include "core/text.h"
 #include "kernel/bind.h"
 
@@ -35,6 +36,8 @@ Status dims_object(const Args& args, std::map<std::string, int64_t>* into) {
   if (!json) return std::move(json).error().context("--dims");
   if (!json->is_object())
     return input_error("--dims needs a JSON object such as {\"B\": 4096, \"D\": 1024}");
+  if (const std::string twice = repeated_key(text); !twice.empty())
+    return input_error("--dims gives {} twice", twice);
   for (const auto& [name, value] : json->members()) {
     if (!value.is_int()) {
       return input_error("--dims: \"{}\" is {}, not a whole number of 64 bits", name, value.dump());

@@ -22,7 +22,7 @@ enum class Kind : uint8_t {
   Whole,      // a whole number
   Number,     // a number
   Duration,   // 90, 90s, 1.5m, 2h or 500ms; at most a week
-  Seconds,    // more than 0, at most a week
+  Seconds,    // at least `low` milliseconds, at most a week
   Switch,     // on or off
   Dims,       // a JSON object of whole numbers
   Pairs,      // NAME=NUMBER, repeated
@@ -39,7 +39,7 @@ enum class Kind : uint8_t {
 
 struct Type {
   Kind kind;
-  int64_t low = 0, high = 0;  // for Whole and Number
+  int64_t low = 0, high = 0;  // for Whole and Number; low also for Seconds
   const char* choices = "";   // separated by commas
   bool repeats = false;
 };

@@ -180,8 +180,9 @@ Status check_value(const Option& option, const std::string& text) {
     }
     case Kind::Seconds: {
       const auto value = parse_double(text);
-      if (value && *value > 0 && *value <= kLongestTime) return Done{};
-      return refused("number of seconds above 0 (at most a week)");
+      const double least = static_cast<double>(type.low) / 1000;
+      if (value && *value >= least && *value <= kLongestTime) return Done{};
+      return refused(fmt::format("number of seconds from {:g} to a week", least));
     }
     case Kind::Switch:
       if (text == "on" || text == "off") return Done{};

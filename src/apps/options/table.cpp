@@ -13,11 +13,12 @@
 namespace kw::options {
 namespace {
 
+constexpr int64_t kLeastMilliseconds = 10;  // no process starts in less
 constexpr Type kFlag{Kind::Flag}, kText{Kind::Text}, kId{Kind::Id}, kRun{Kind::Run},
-    kDuration{Kind::Duration}, kSeconds{Kind::Seconds}, kSwitch{Kind::Switch}, kDims{Kind::Dims},
-    kPairs{Kind::Pairs}, kInputs{Kind::Inputs}, kTexts{Kind::Texts}, kModule{Kind::Module},
-    kReference{Kind::Reference}, kFile{Kind::File}, kPath{Kind::Path}, kPlace{Kind::Place},
-    kFolder{Kind::Folder};
+    kDuration{Kind::Duration}, kSeconds{Kind::Seconds, kLeastMilliseconds}, kSwitch{Kind::Switch},
+    kDims{Kind::Dims}, kPairs{Kind::Pairs}, kInputs{Kind::Inputs}, kTexts{Kind::Texts},
+    kModule{Kind::Module}, kReference{Kind::Reference}, kFile{Kind::File}, kPath{Kind::Path},
+    kPlace{Kind::Place}, kFolder{Kind::Folder};
 constexpr Type whole(int64_t low, int64_t high) { return {Kind::Whole, low, high}; }
 constexpr Type number(int64_t low, int64_t high) { return {Kind::Number, low, high}; }
 constexpr Type choice(const char* names) { return {Kind::Choice, 0, 0, names}; }

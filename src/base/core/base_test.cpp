@@ -3,8 +3,10 @@
 #include "core/check.h"
 #include "core/hash.h"
 #include "core/json.h"
+#include "core/json_keys.h"
 #include "core/result.h"
 #include "core/text.h"
+#include "core/utf8.h"
 
 namespace kw {
 namespace {
@@ -79,6 +81,26 @@ TEST(Hash, IsStable) {
   EXPECT_EQ(hash_hex("").size(), 32u);
   EXPECT_NE(hash_hex("a"), hash_hex("b"));
   EXPECT_EQ(hash64("kernelwright"), hash64("kernelwright"));
+}
+
+TEST(Utf8, FindsTheFirstByteThatIsNone) {
+  EXPECT_FALSE(find_bad_byte("plain\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82"));
+  // A byte of no sequence, one cut short, a longer form, a surrogate, beyond U+10FFFF.
+  for (const char* bad :
+       {"\xff", "\xe2\x82", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
+    const auto found = find_bad_byte(std::string("a\n\xc3\xa9") + bad + "b");
+    ASSERT_TRUE(found) << bad;
+    EXPECT_EQ(found->line, 2);
+    EXPECT_EQ(found->column, 3);
+    EXPECT_EQ(found->value, static_cast<unsigned char>(*bad));
+  }
+}
+
+TEST(JsonKeys, FindsAKeyGivenTwice) {
+  EXPECT_EQ(repeated_key(R"({"N": 4, "M": {"N": 5}})"), "");
+  EXPECT_EQ(repeated_key(R"({"N": 4, "N": 5})"), "N");
+  EXPECT_EQ(repeated_key(R"([{"a": {"b": 1, "b": 2}}])"), "b");
+  EXPECT_EQ(repeated_key("{"), "");
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 #include "core/json.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/json_keys.h"
 
 namespace kw {
 
@@ -152,6 +155,21 @@ Result<Json> Json::parse(std::string_view text) {
   } catch (const Library::exception& e) {
     return input_error("not valid JSON" + reason_of(e));
   }
+}
+
+std::string repeated_key(std::string_view text) {
+  std::string twice;
+  std::vector<std::set<std::string>> open;  // keys of the objects around the parser's place
+  const Library::parser_callback_t look = [&](int, Library::parse_event_t event, Library& parsed) {
+    if (event == Library::parse_event_t::object_start) open.emplace_back();
+    if (event == Library::parse_event_t::object_end) open.pop_back();
+    if (event == Library::parse_event_t::key &&
+        !open.back().insert(parsed.get<std::string>()).second)
+      twice = parsed.get<std::string>();
+    return true;
+  };
+  [[maybe_unused]] const Library parsed = Library::parse(text, look, false);
+  return twice;
 }
 
 }  // namespace kw

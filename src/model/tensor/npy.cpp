@@ -110,8 +110,11 @@ Bytes to_row_major(const Bytes& from, const std::vector<int64_t>& shape, size_t 
 Status check_size(const NpyHeader& header, DType type, uint64_t available) {
   const int64_t count = KW_TRY(element_count(header.shape));
   const auto size = static_cast<uint64_t>(dtype_size(type));
+  if (static_cast<uint64_t>(count) > UINT64_MAX / size)
+    return input_error("shape {} of {} needs more data bytes than 64 bits can count",
+                       shape_text(header.shape), dtype_name(type));
   const uint64_t needed = static_cast<uint64_t>(count) * size;
-  if (static_cast<uint64_t>(count) > UINT64_MAX / size || needed > available) {
+  if (needed > available) {
     return input_error("truncated: shape {} of {} needs {} data bytes, the file has {}",
                        shape_text(header.shape), dtype_name(type), needed, available);
   }

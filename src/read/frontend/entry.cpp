@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <set>
 
@@ -155,6 +156,16 @@ Result<Choice> choose(PythonTracer& tracer, const std::string& wanted) {
     if (is_helper_name(one.name)) continue;
     all.push_back(one.name);
     if (!one.is_class || is_callable(one)) candidates.push_back(one);
+  }
+  // main() is mostly a program that calls the reference, but not if its inputs are described.
+  if (std::ranges::none_of(candidates, is_annotated)) {
+    for (const Definition& one : defined) {
+      if (one.is_class || one.name.starts_with("_") || !is_helper_name(one.name) ||
+          !is_annotated(one))
+        continue;
+      all.push_back(one.name);
+      candidates.push_back(one);
+    }
   }
   if (!wanted.empty()) {
     const Value* found = KW_TRY(tracer.global(wanted));
@@ -369,6 +380,11 @@ Result<GivenInput> parse_input_option(const std::string& text) {
       spec.dtype = tensor::DType::Int64;
       spec.integer = *integer;
     } else if (const auto number = parse_double(value)) {
+      if (std::isnan(*number))
+        return input_error(
+            "--input {}: a kernel cannot be judged at NaN: every result may be NaN, whatever it "
+            "computes; give a number",
+            given.name);
       spec.number = *number;
     } else {
       return input_error("--input {}: '{}' is not a number", text, value);

@@ -35,6 +35,7 @@ std::string without_way_out(const std::string& message) {
 Status read_precision(const std::string& words, task::Precision& precision) {
   const std::vector<std::string> known = {"ieee", "tf32", "flush", "deterministic",
                                           "batch-invariant"};
+  if (words.empty()) return Done{};
   for (const std::string& piece : split(words, ',')) {
     const std::string word(trim(piece));
     if (word == "tf32")
@@ -45,7 +46,9 @@ Status read_precision(const std::string& words, task::Precision& precision) {
       precision.deterministic = true;
     else if (word == "batch-invariant")
       precision.batch_invariant = true;
-    else if (!word.empty() && word != "ieee")
+    else if (word.empty())
+      return input_error("'{}' holds an empty name; names are: {}", words, join(known, ", "));
+    else if (word != "ieee")
       return input_error("'{}' is not one of {}{}", word, join(known, ", "),
                          did_you_mean(word, known));
   }
