@@ -36,12 +36,16 @@ constexpr int kMostBitsAlone = 26;             // of the only dim of a task
 constexpr int kMostTraces = 40;
 constexpr int64_t kMostDivisor = 512;
 
-bool fits(const graph::Cost& cost, const ShapeBudget& budget) {
+}  // namespace
+
+bool fits_budget(const graph::Cost& cost, const ShapeBudget& budget) {
   const double bytes = cost.read_bytes + cost.write_bytes;
   const double work = cost.flops + kInstructionsPerWord * bytes / 4;
   return bytes <= budget.bytes && cost.flops <= budget.flops &&
          (budget.work == 0 || work <= budget.work);
 }
+
+namespace {
 
 class Scaling {
  public:
@@ -82,7 +86,7 @@ class Scaling {
     ++traces_;
     Result<Trace> trace = trace_entry(entry_, dims);
     if (!trace) return std::nullopt;
-    return fits(graph::cost_of(trace->graph), budget_);
+    return fits_budget(graph::cost_of(trace->graph), budget_);
   }
 
  private:

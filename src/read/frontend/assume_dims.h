@@ -8,6 +8,7 @@
 
 #include "core/result.h"
 #include "frontend/trace.h"
+#include "graph/cost.h"
 #include "task/task.h"
 
 namespace kw::frontend {
@@ -21,6 +22,7 @@ struct ShapeBudget {
 /// With a GPU: shapes that keep it busy. Without one: shapes that the virtual GPU runs uncut in
 /// about 5 s.
 ShapeBudget shape_budget(bool gpu);
+bool fits_budget(const graph::Cost& cost, const ShapeBudget& budget);
 
 /// The names in the shapes of the arguments, in the order in which they first appear.
 std::vector<std::string> names_in_order(const std::vector<Argument>& arguments);

@@ -44,10 +44,10 @@ const GivenInput* Binder::from_file(const std::string& name, size_t place) const
 }
 
 void Binder::add(TaskDraft& draft, const std::string& name, const GivenInput& given,
-                 bool by_keyword) {
+                 bool by_keyword, bool described) {
   Argument argument{name, by_keyword, {}};
   if (const auto* tensor = std::get_if<TensorText>(&given.value)) {
-    argument.value = TensorArgument{*tensor, given.written};
+    argument.value = TensorArgument{*tensor, given.written, described};
   } else if (const auto* scalar = std::get_if<task::ScalarSpec>(&given.value)) {
     task::ScalarSpec spec = *scalar;
     spec.name = name;
@@ -75,6 +75,7 @@ Status Binder::add_parameter(TaskDraft& draft, size_t place) {
     annotated.value = parameter.annotation.tensor;
     given = &annotated;
   }
+  const bool described = given != nullptr;
   if (!given) given = from_file(parameter.name, place);
   const bool by_keyword = skipped_ || parameter.keyword_only;
   if (given) {
@@ -82,7 +83,7 @@ Status Binder::add_parameter(TaskDraft& draft, size_t place) {
     if (none && parameter.other != "None")
       return input_error("{}: get_inputs() gives None for '{}'", file_, parameter.name);
     if (none) keep_default(draft, parameter);
-    add(draft, parameter.name, *given, by_keyword);
+    add(draft, parameter.name, *given, by_keyword, described);
     return Done{};
   }
   if (parameter.has_default) {
@@ -118,7 +119,7 @@ Status Binder::add_rest(TaskDraft& draft, size_t places) {
   for (const GivenInput& given : said_) {
     const bool bound = std::any_of(draft.entry.arguments.begin(), draft.entry.arguments.end(),
                                    [&](const Argument& one) { return one.name == given.name; });
-    if (!bound) add(draft, given.name, given, !found_.any_positional);
+    if (!bound) add(draft, given.name, given, !found_.any_positional, true);
   }
   if (draft.entry.arguments.empty() && (found_.any_positional || found_.any_keyword))
     return input_error(

@@ -31,7 +31,8 @@ class Binder {
   Status check_names() const;
   const GivenInput* said(const std::string& name) const;
   const GivenInput* from_file(const std::string& name, size_t place) const;
-  void add(TaskDraft& draft, const std::string& name, const GivenInput& given, bool by_keyword);
+  void add(TaskDraft& draft, const std::string& name, const GivenInput& given, bool by_keyword,
+           bool described = false);
   static void keep_default(TaskDraft& draft, const Parameter& parameter);
   Status add_parameter(TaskDraft& draft, size_t place);
   Status add_rest(TaskDraft& draft, size_t places);

@@ -26,12 +26,36 @@ namespace {
 /// The most work, in flops, for a shape that is checked often.
 constexpr double kMuchWork = 2e8;
 constexpr int64_t kFewElements = 4;
+constexpr double kMostBudgets = 4;  // of an assumed shape that a stated range makes larger
 
 Error unknown_dim(const std::string& name, const task::Dims& known) {
   std::vector<std::string> names;
   for (const auto& [one, value] : known) names.push_back(one);
   return input_error("the task has no dim '{}'{}; its dims are: {}", name,
                      did_you_mean(name, names), names.empty() ? "none" : join(names, ", "));
+}
+
+/// Moves assumed values into the ranges that the task states. Input Error if that costs too much.
+Status move_into_ranges(const TaskDraft& draft, const std::vector<std::string>& missing,
+                        const ShapeBudget& budget, task::Dims& dims) {
+  std::string raised;
+  for (const std::string& name : missing) {
+    const auto found = draft.ranges.find(name);
+    if (found == draft.ranges.end()) continue;
+    const task::DimRange& range = found->second;
+    const int64_t step = range.multiple, most = std::min(dims[name], range.high) / step * step;
+    const int64_t lowest = range.low % step == 0 ? range.low : range.low / step * step + step;
+    if (most < lowest) raised = name;
+    dims[name] = std::max(most, lowest);
+  }
+  if (raised.empty()) return Done{};
+  const Result<Trace> trace = trace_entry(draft.entry, dims);
+  const ShapeBudget most = {kMostBudgets * budget.bytes, kMostBudgets * budget.flops,
+                            kMostBudgets * budget.work};
+  if (trace && fits_budget(graph::cost_of(trace->graph), most)) return Done{};
+  return input_error(
+      "the smallest {} the task allows ({}) is more than can be judged here; pass --dims", raised,
+      dims[raised]);
 }
 
 /// Values for the dims that neither the user nor the file gives, with a note.
@@ -41,7 +65,8 @@ Result<task::Dims> assume(const TaskDraft& draft, const task::Dims& known,
   std::erase_if(missing, [&](const std::string& name) { return known.count(name) > 0; });
   if (missing.empty()) return known;
   const ShapeBudget budget = shape_budget(draft.has_gpu && draft.has_gpu());
-  const task::Dims dims = KW_TRY(assume_dims(draft.entry, known, missing, budget));
+  task::Dims dims = KW_TRY(assume_dims(draft.entry, known, missing, budget));
+  KW_TRY(move_into_ranges(draft, missing, budget, dims));
   task::Dims assumed;
   for (const std::string& name : missing) assumed[name] = dims.at(name);
   notes.push_back(fmt::format("no values for {}: assumed {}{}; pass --dims to choose",
@@ -250,10 +275,19 @@ void settle_scalars(TaskDraft& draft, const task::Dims& dims, std::vector<std::s
                                 join(std::vector<std::string>(fixed.begin(), fixed.end()), ", ")));
 }
 
+/// Whether a description names a dim. Then its numbers are meant as numbers.
+bool describes_dims(const TraceEntry& entry) {
+  return std::ranges::any_of(entry.arguments, [](const Argument& argument) {
+    const auto* tensor = std::get_if<TensorArgument>(&argument.value);
+    return tensor && tensor->described && !names_of({argument}).empty();
+  });
+}
+
 /// Gives names to extents written as numbers, if the reference also traces with other values. Then
 /// other shapes can be derived. Equal numbers become the same dim.
 void name_extents(TaskDraft& draft) {
   TraceEntry named = draft.entry;
+  const bool literal = describes_dims(named);
   std::map<int64_t, std::string> names;
   // Names from --dims are not taken: they may be the names that are given here.
   std::set<std::string> taken = names_of(named.arguments);
@@ -262,7 +296,7 @@ void name_extents(TaskDraft& draft) {
   for (const auto& [name, value] : draft.given) dims[name] = value;
   for (Argument& argument : named.arguments) {
     auto* tensor = std::get_if<TensorArgument>(&argument.value);
-    if (!tensor) continue;
+    if (!tensor || (literal && tensor->described)) continue;
     for (std::string& text : tensor->text.shape) {
       const auto value = parse_int(text);
       if (!value || *value < 2) continue;

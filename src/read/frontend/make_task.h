@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct TaskDraft {
   std::vector<task::ScalarSpec> defaults;  // default numbers of the reference
   std::vector<std::string> fixed;          // its other defaults: "scale=None"
   std::optional<double> atol, rtol;
+  std::map<std::string, task::DimRange> ranges = {};  // that the task states
   bool fixed_numbers = false;  // extents written as numbers get no names
   std::function<bool()> has_gpu = {};  // asked only if dims must be assumed; empty: no GPU
 };

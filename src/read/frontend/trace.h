@@ -23,6 +23,7 @@ struct DimArgument {};  // the dim with the parameter's own name
 struct TensorArgument {
   TensorText text;
   bool written = false;  // the task also needs what the reference leaves in it
+  bool described = false;  // by an annotation, the user or the task; not by get_inputs()
 };
 
 /// How one parameter of the reference gets its value.

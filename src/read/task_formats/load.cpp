@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "frontend/binder.h"
 #include "frontend/entry.h"
@@ -24,12 +25,35 @@
 namespace kw::task_formats {
 namespace {
 
+/// The expression that the file's last assignment gives to a name at file level; null for none.
+const Json* assigned_to(const frontend::Source& source, const char* name) {
+  const Json* value = nullptr;
+  for (const Json& statement : source.tree["body"].items()) {
+    const auto& targets = statement["targets"].items();
+    const Json& target = targets.empty() ? statement["target"] : targets.front();
+    if (target["id"].as_string() == name) value = &statement["value"];
+  }
+  return value;
+}
+
+Result<std::optional<double>> read_bound(frontend::PythonTracer& tracer, const char* name) {
+  const frontend::Value* value = KW_TRY(tracer.global(name));
+  if (!value || value->is_none()) return std::optional<double>();
+  const std::optional<double> number = frontend::as_number(*value);
+  if (number && std::isfinite(*number) && *number >= 0) return number;
+  const frontend::Source& source = tracer.source();
+  constexpr const char* kWant = "it must be a number of 0 or more";
+  const Json* written = assigned_to(source, name);
+  if (!written) return input_error("{}: {} is {}; {}", source.name, name, type_name(*value), kWant);
+  return frontend::error_at(
+      source, *written,
+      fmt::format("{} is {}; {}", name, frontend::text_of(source, *written), kWant));
+}
+
 /// Module-level atol and rtol set an outer bound for the task.
 Status read_bounds(frontend::PythonTracer& tracer, frontend::TaskDraft& draft) {
-  const frontend::Value* atol = KW_TRY(tracer.global("atol"));
-  const frontend::Value* rtol = KW_TRY(tracer.global("rtol"));
-  if (atol) draft.atol = frontend::as_number(*atol);
-  if (rtol) draft.rtol = frontend::as_number(*rtol);
+  draft.atol = KW_TRY(read_bound(tracer, "atol"));
+  draft.rtol = KW_TRY(read_bound(tracer, "rtol"));
   return Done{};
 }
 
@@ -82,6 +106,7 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
   draft.entry.source = KW_TRY(frontend::parse_python(text, path));
   draft.entry.output_names = request.output_names;
   draft.given = request.dims;
+  draft.ranges = request.ranges;
   draft.fixed_numbers = request.fixed_numbers;
   draft.has_gpu = request.has_gpu;
   draft.entry.evaluation = request.evaluation;
@@ -127,6 +152,12 @@ Result<task::Task> read_source(const std::string& text, const std::string& path,
   return load_flat(std::move(draft), binder.unknown(), request.launcher);
 }
 
+/// The Error with the name of the file, unless it has it.
+Error named(Error error, const std::string& name) {
+  const bool has = error.message.find(name) != std::string::npos;
+  return has ? error : std::move(error).context(name);
+}
+
 }  // namespace
 
 Result<std::vector<frontend::GivenInput>> parse_input_options(
@@ -140,6 +171,7 @@ Result<std::vector<frontend::GivenInput>> parse_input_options(
 Result<task::Task> load_source(const std::string& text, const std::string& path,
                                const LoadRequest& request) {
   Result<task::Task> read = read_source(text, path, request);
+  if (!read) read = named(std::move(read).error(), path.substr(path.rfind('/') + 1));
   if (read || !request.other_reader) return read;
   return request.other_reader(text, path, request, std::move(read).error());
 }

@@ -43,6 +43,7 @@ LoadRequest request_of(const TaskToml& toml, const LoadOptions& options) {
   else if (!toml.correctness.empty())
     request.dims = toml.correctness[0];
   for (const auto& [name, value] : options.dims) request.dims[name] = value;
+  request.ranges = toml.dims;
   for (const auto& [name, input] : toml.inputs) {
     frontend::GivenInput given;
     given.name = name;
@@ -110,6 +111,19 @@ void apply_inputs(task::Task& task, const TaskToml& toml) {
   }
 }
 
+/// The Error with the place of what may have caused it. A place in the reference stays.
+Error blamed(Error error, const TaskToml& toml, const LoadOptions& options,
+             const std::string& toml_path, const std::string& reference) {
+  const std::string prefix = reference + ": ";
+  if (!error.message.starts_with(prefix)) return error;
+  const bool listed =
+      options.dims.empty() && (!toml.benchmark.empty() || !toml.correctness.empty());
+  const bool of_shape = listed && error.message.find("inputs of") == std::string::npos;
+  const char* key = !of_shape ? "" : toml.benchmark.empty() ? ", correctness" : ", benchmark";
+  error.message.erase(0, prefix.size());
+  return std::move(error).context(toml_path + key);
+}
+
 }  // namespace
 
 Status check_shape(const task::Task& task, const task::Dims& shape, const std::string& where) {
@@ -163,7 +177,11 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
                   [&](const frontend::GivenInput& one) { return one.name == given.name; });
     request.inputs.push_back(std::move(given));
   }
-  task::Task task = KW_TRY(load_source(*source, reference, request));
+  Result<task::Task> loaded = load_source(*source, reference, request);
+  if (!loaded)
+    return blamed(std::move(loaded).error(), toml, options, toml_path,
+                  reference.substr(reference.rfind('/') + 1));
+  task::Task task = std::move(loaded).value();
   task.format = "folder";
   task.name = toml.name.empty() ? folder.substr(folder.rfind('/') + 1) : toml.name;
   task.prompt = std::move(prompt)->value_or("");

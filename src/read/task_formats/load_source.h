@@ -2,6 +2,7 @@
 // a Task. Only the loaders use it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct LoadRequest {
   bool spare_inputs = false;
   /// The shapes are listed, so an extent written as a number is fixed and does not become a dim.
   bool fixed_numbers = false;
+  /// Stated by the task, for dims without a value.
+  std::map<std::string, task::DimRange> ranges = {};
   LauncherParameters launcher = {};
   bool evaluation = false;
   std::function<bool()> has_gpu = {};

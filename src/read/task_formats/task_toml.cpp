@@ -197,9 +197,9 @@ Status Reader::read_dims(const toml::table& table, TaskToml& out) const {
     const toml::table* inner = node.as_table();
     if (!inner) return wrong(node, name, "a table: { min = 1, max = 4096, multiple = 8 }");
     TomlReader v = visit(*inner, fmt::format("[dims.{}]", name));
-    v("min", range.low)("max", range.high)("multiple", range.multiple);
+    v("min", range.low, Within{0})("max", range.high)("multiple", range.multiple, Within{1});
     KW_TRY(v.status());
-    if (range.low < 0 || range.high < range.low || range.multiple < 1)
+    if (range.high / range.multiple * range.multiple < range.low)
       return at(node, fmt::format("dim {}: no value lies between {} and {} in steps of {}", name,
                                   range.low, range.high, range.multiple));
     out.dims[name] = range;
