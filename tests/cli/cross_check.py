@@ -54,6 +54,32 @@ if not json.loads(h.run("doctor", "--json").stdout).get("gpu"):
     parted = h.write("parted.py", "import torch\ndef f(x: 'fp16[B, D]', eps: float = 1e-5):\n    if x.is_cuda:\n        return torch.sin(x)\n    return torch.cos(x)\n")
     h.expect("parted", verify(parted), 2, r"parted\.py: PyTorch and kernelwright read this reference differently")
 
+# A byte order mark is legal in Python. A file that is not Python is one line, without a traceback.
+with open(REFERENCE, encoding="utf-8") as file:
+    marked = h.write("marked.py", "\ufeff" + file.read())
+h.expect("a byte order mark", verify(marked, "--cross-check", "always"), 0, r"reads the reference as kernelwright does")
+h.write("broken_part.py", "def part(x):\n    return (x\n")
+parts = h.write("parts.py", "import torch\nimport broken_part\ndef f(x: 'fp16[B, D]', eps: float = 1e-5):\n    return broken_part.part(x)\n")
+done = h.run(*verify(parts, "--cross-check", "always"))
+h.check(done.returncode in (2, 3) and "broken_part.py:2: SyntaxError: '(' was never closed" in done.stderr and "Traceback" not in done.stderr,
+        "a part that is not Python", done)
+os.mkdir(h.path("vast"))
+h.write("vast/reference.py", "def reference(x):\n    return x * 2\n")
+h.write("vast/task.toml", 'name = "t"\n[inputs]\nx = "fp32[N]"\n[shapes]\nbenchmark = [{N = 2000000000}]\n'
+        "[dims]\nN = {min = 2000000000, max = 3000000000}\n")
+TWICE = h.write("twice.cu", """//! kernelwright 1
+//! task   t
+//! input  x: fp32[N]
+//! output y: fp32[N]
+//! launch twice grid(ceil_div(N, 256)) block(256) args(x, y, N)
+__global__ void twice(const float* x, float* y, long long n) {
+  const long long i = blockIdx.x * 256ll + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+""")
+h.expect("too large", ["verify", TWICE, "--reference", "vast", *VGPU], 2,
+         r"every shape of the task is too large for the cross-check here: the smallest is N=2000000000 \(7\.5 GiB of inputs\)")
+
 # Raises, hangs, needs too much memory.
 raises = h.write("raises.py", "import torch\ndef f(x: 'fp16[B, D]', eps: float = 1e-5):\n    torch.manual_seed('no')\n    return x * 2\n")
 done = h.run(*verify(raises))

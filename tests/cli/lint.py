@@ -103,6 +103,13 @@ h.check("norm_weight = 1, norm_bias = 0, norm_running_mean = 0, norm_running_var
         "a block whose norm is at identity", done)
 h.check(done.returncode == 1 and "8 tasks: 6 usable, 2 degenerate" in done.stdout, "what is an error and what is not", done)
 
+# What overflows: an error in the families that every gate draws, a warning in others.
+for name, formula, severity, family in (("hot", "x * 60000", "error", "normal"), ("square", "x * x", "warning", "offset")):
+    task = h.write(name + ".py", "import torch\nN = 4096\ndef %s(x: 'fp16[N]'):\n    return %s\n" % (name, formula))
+    done = h.run("lint", task, "--seeds", "2")
+    found = [line.split("]")[0].strip() for line in done.stdout.splitlines() if "[overflow]" in line and "family '%s'" % family in line]
+    h.check(found == [severity + " [overflow"] and done.returncode == (1 if severity == "error" else 0), "overflow of " + name, done)
+
 h.expect("no such folder", ["lint", os.path.join(ROBUST, "nothing")], 2, "no such file or folder")
 h.expect("no time at all", ["lint", ROBUST, "--seconds", "0"], 2, "--seconds")
 os.mkdir(h.path("empty"))

@@ -12,10 +12,14 @@ namespace kw::commands {
 
 namespace {
 
-// Respects NO_COLOR (any value but empty) and TERM=dumb.
-bool wants_colour(int fd) {
-  return ::isatty(fd) != 0 && os::env("NO_COLOR").empty() && os::env("TERM") != "dumb";
+/// Whether this is a terminal that knows control codes. TERM says so; it is unset in some editors.
+bool takes_codes(int fd) {
+  const std::string kind = os::env("TERM");
+  return ::isatty(fd) != 0 && !kind.empty() && kind != "dumb";
 }
+
+// Respects NO_COLOR (any value but empty).
+bool wants_colour(int fd) { return takes_codes(fd) && os::env("NO_COLOR").empty(); }
 
 void write(FILE* stream, std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stream);
@@ -40,7 +44,7 @@ int exit_code(Blame blame) {
 Io::Io(std::string command, bool json)
     : command_(std::move(command)),
       json_(json),
-      live_(!json && ::isatty(STDERR_FILENO) != 0),
+      live_(!json && takes_codes(STDERR_FILENO)),
       style_{!json && wants_colour(STDOUT_FILENO)},
       error_style_{wants_colour(STDERR_FILENO)} {}
 

@@ -153,6 +153,14 @@ Status imposters(const task::Task& task, ports::Oracle& oracle, const LintOption
     if (row.equivalent) report->equivalent.push_back(row.name);
   }
   if (kills.applicable() == 0) return Done{};
+  if (std::ranges::all_of(kills.rows,
+                          [](const gate::ImposterRow& row) { return row.tried == 0; })) {
+    report->findings.push_back({kKillRule.name, Severity::Error, "",
+                                "nothing was judged: no shape of the task is small enough for it "
+                                "here; list a smaller one",
+                                "", 0});
+    return Done{};
+  }
   report->kill_rate = static_cast<double>(kills.killed()) / static_cast<double>(kills.applicable());
   for (const gate::ImposterRow& row : kills.rows) {
     if (!row.survived()) continue;

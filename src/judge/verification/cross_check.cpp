@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "core/contains.h"
 #include "core/hash.h"
 #include "core/json_writer.h"
 #include "core/text.h"
+#include "graph/cost.h"
 #include "inputs/families.h"
 #include "os/files.h"
 #include "shapes/shapes.h"
@@ -40,6 +42,20 @@ bool has_elements(const ShapeCase& shape) {
   return true;
 }
 
+Error too_large(const task::Task& task, const shapes::ShapePlan& plan) {
+  std::string smallest;
+  double least = std::numeric_limits<double>::infinity();
+  for (const task::Dims& dims : plan.demanded) {
+    const Result<graph::Graph> graph = task.graph_at(dims);
+    const double bytes = graph ? graph::cost_of(*graph).read_bytes : least;
+    if (bytes >= least) continue;
+    least = bytes;
+    smallest = fmt::format(": the smallest is {} ({} of inputs)", task::dims_text(dims),
+                           human_bytes(static_cast<uint64_t>(bytes)));
+  }
+  return input_error("every shape of the task is too large for the cross-check here{}", smallest);
+}
+
 /// The smallest of the task's own shapes, and the smallest derived ones.
 Result<std::vector<ShapeCase>> small_shapes(const task::Task& task) {
   shapes::ShapePlan plan = KW_TRY(shapes::plan_shapes(task, shapes::virtual_limits()));
@@ -52,6 +68,7 @@ Result<std::vector<ShapeCase>> small_shapes(const task::Task& task) {
     if (wanted && has_elements(shape)) chosen.push_back(std::move(shape));
     if (chosen.size() > kOtherShapes) break;
   }
+  if (chosen.empty() && plan.cases.empty() && !plan.demanded.empty()) return too_large(task, plan);
   if (chosen.empty()) return input_error("no shape of the task has elements to compare");
   return chosen;
 }
