@@ -1,6 +1,7 @@
 """What the tests of synthesize share: the harness of the command line, references, folders of runs."""
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
@@ -8,6 +9,11 @@ from harness import Harness, ROOT, skip  # noqa: E402
 
 NO_GPU = {"KERNELWRIGHT_LIBCUDA": "/nowhere/libcuda.so.1"}
 RMS_NORM = os.path.join(ROOT, "examples", "rms_norm.py")
+
+
+def passed(name, text):
+    """Whether a summary begins as a verdict that passed; where it is not complete, it says so first."""
+    return re.search(r"^PASSED (below [\d,]+ elements: )?%s$" % re.escape(name), text, re.M) is not None
 
 
 class Jobs(Harness):

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from common import Jobs, RMS_NORM
+from common import Jobs, RMS_NORM, passed
 
 h = Jobs(sys.argv[1])
 REFERENCE = h.write("rms_norm.py", open(RMS_NORM).read())
@@ -46,7 +46,7 @@ def after_kill():
     before = h.added(folder)
     h.check(not os.path.exists(os.path.join(folder, "report.json")), "a killed run has no report yet")
     done = h.run("resume", os.path.basename(folder), "--candidates", "10")
-    h.check(done.returncode == 0 and "PASSED rms_norm" in done.stdout, "resume finishes what was killed", done)
+    h.check(done.returncode == 0 and passed("rms_norm", done.stdout), "resume finishes what was killed", done)
     after = h.added(folder)
     h.check(after[:len(before)] == before and len(set(after)) == len(after), "nothing is tried twice")
     report = h.report(folder)
@@ -94,7 +94,7 @@ def task_folder():
     h.write("task/model.py", reference)
     h.write("task/task.toml", toml)
     done = h.synthesize(h.path("task"), "--candidates", "2")
-    h.check(done.returncode == 0 and "PASSED double" in done.stdout, "a task folder", done)
+    h.check(done.returncode == 0 and passed("double", done.stdout), "a task folder", done)
     folder = h.newest()
     with open(os.path.join(folder, "inputs", "reference.py")) as file:
         h.check(file.read() == reference, "the reference is kept, whatever it is called")

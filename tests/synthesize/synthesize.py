@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from common import Jobs, RMS_NORM
+from common import Jobs, RMS_NORM, passed
 
 h = Jobs(sys.argv[1])
 
@@ -70,7 +70,8 @@ def rms_norm():
     h.check(done.returncode == 0, "rms_norm is synthesized", done)
     folder = h.newest()
     kernel = os.path.join(folder, "final", "kernel.cu")
-    for words in ("PASSED rms_norm", kernel, "estimated for an H200", "certified", "kernelwright tune"):
+    h.check(passed("rms_norm", done.stdout), "the summary begins as the verdict", done)
+    for words in (kernel, "estimated for an H200", "certified", "kernelwright tune"):
         h.check(words in done.stdout, "the summary says '%s'" % words, done)
     h.check("tried" in done.stderr and "\r" not in done.stderr, "progress as plain lines where there is no terminal", done)
     for name in ("kernel.cu", "kernel.ptx", "README.md"):
@@ -86,6 +87,9 @@ def rms_norm():
         has_all("stage trace", trace, TRACE)
     h.check(report["passed"] and report["failed_stage"] is None and report["artifacts_dir"] == folder, "it passed")
     h.check(report["report"]["spec_name"] == "rms_norm" and report["report"]["total_cost_usd"] == 0, "no model was paid")
+    correctness = report["correctness"]
+    h.check(correctness["certified"] is correctness["complete"] and ("not certified" in done.stdout) is not correctness["certified"] and
+            done.stdout.startswith("PASSED " + (correctness["below"] or "rms_norm")), "the summary says what the verdict says: %s" % correctness, done)
     h.check(len(report["correctness"]["shapes_tested"]) > 5 and report["correctness"]["failing_inputs"] == [],
             "many shapes were tested")
     h.check(0 < report["correctness"]["max_rel_err"] < 1e-2, "the error is told")
@@ -108,7 +112,7 @@ def references(names, candidates):
     for name in names:
         path = h.write(name + ".py", REFERENCES[name])
         done = h.synthesize(path, "--candidates", candidates)
-        h.check(done.returncode == 0 and "PASSED " + name in done.stdout, "%s is synthesized" % name, done)
+        h.check(done.returncode == 0 and passed(name, done.stdout), "%s is synthesized" % name, done)
 
 
 def replay():
@@ -137,7 +141,7 @@ def prompt_and_target():
         h.check(".target sm_80" in file.read(), "compiled for the GPU the prompt names")
     plain = h.write("scale.py", "def scale(x, weight):\n    return x * weight\n")
     done = h.synthesize(plain, "--prompt", "bf16", "--candidates", "1")
-    h.check(done.returncode == 0 and "PASSED scale" in done.stdout, "a prompt's dtype describes bare inputs", done)
+    h.check(done.returncode == 0 and passed("scale", done.stdout), "a prompt's dtype describes bare inputs", done)
     done = h.synthesize(RMS_NORM, "--prompt", "fp32", "--candidates", "1", "--seed", "3", *SMALL)
     h.check("the reference is followed" in done.stdout, "a prompt that contradicts is warned about", done)
     done = h.synthesize(RMS_NORM, *SMALL, "--candidates", "1", "--seed", "3")
@@ -148,7 +152,8 @@ def terminal():
     import pty
     master, slave = pty.openpty()
     process = subprocess.Popen([h.binary, "synthesize", "--reference", RMS_NORM, *h.words, "--candidates", "2", "--seed", "3", *SMALL],
-                               env=h.environment, cwd=h.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave)
+                               env=dict(h.environment, TERM="xterm"), cwd=h.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=slave)
     os.close(slave)
     shown = b""
     while True:

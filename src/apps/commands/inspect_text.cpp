@@ -96,7 +96,16 @@ std::string correctness_text(const workflows::RunView& view) {
   if (correctness["max_z"].is_number()) {
     text += fmt::format(", worst error {:.2f} of its bound", correctness["max_z"].as_double());
   }
-  return text + (correctness["certified"].as_bool() ? ", certified" : "");
+  if (!correctness["certified"].as_bool()) return text;
+  // Early reports do not name their judge; their candidates do.
+  const auto old = std::ranges::find_if(view.candidates, [](const store::CandidateRow& row) {
+    return row.verdict == "passed" && row.has_old_verdict();
+  });
+  const int64_t judge = correctness["judge"].as_int(
+      old == view.candidates.end() ? record::kJudgeVersion : old->judge);
+  if (judge >= record::kJudgeVersion) return text + ", certified";
+  return text + fmt::format(", certified by version {} of the judge, now {}: verify again", judge,
+                            record::kJudgeVersion);
 }
 
 std::string old_judge_text(int64_t version) {

@@ -72,6 +72,7 @@ workflows::RunView view() {
   performance.set("below_target", true).set("of_floor", 0.871);
   correctness.set("passed", true).set("shapes_tested", Json::array().push("B=3 D=1"));
   correctness.set("device", "virtual GPU (sm_90)").set("max_z", 0.4926).set("certified", true);
+  correctness.set("judge", record::kJudgeVersion);
   view.report = Json::object().set("performance", performance).set("correctness", correctness);
   view.events = {{0.5, "added", Json::object().set("id", "00000000000000a1")},
                  {12.34, "closed", {}}};
@@ -84,6 +85,16 @@ TEST(RunsText, ListsMeasuredEstimatedAndDamaged) {
 
 TEST(InspectText, ShowsResultCandidatesAndDamage) {
   expect_golden("inspect", inspect_text(view(), 3, false, {}));
+}
+
+TEST(InspectText, SaysThatAnOlderJudgeCertifiedIt) {
+  workflows::RunView old = view();
+  Json correctness = old.report["correctness"];
+  old.report.set("correctness", correctness.set("judge", record::kJudgeVersion - 1));
+  const std::string want =
+      fmt::format(", certified by version {} of the judge, now {}: verify again\n",
+                  record::kJudgeVersion - 1, record::kJudgeVersion);
+  EXPECT_NE(inspect_text(old, 3, false, {}).find(want), std::string::npos);
 }
 
 TEST(InspectText, ShowsEventsAndHowToGoOn) {

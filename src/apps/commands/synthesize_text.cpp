@@ -15,13 +15,12 @@ std::string row(const char* name, const std::string& text) {
 }
 
 std::string right_text(const workflows::SynthesisReport& report) {
-  const std::string certified = "certified" + (report.below.empty() ? "" : " " + report.below) +
-                                ": fresh inputs from the system's entropy";
+  const char* how = report.certified ? "certified: fresh inputs from the system's entropy"
+                    : !report.fresh
+                        ? "a replay or a quick run, so not certified"
+                        : "fresh inputs; the judgement is not complete, so not certified";
   return fmt::format("{} cells on {}, worst error {:.2f} of its bound; {}", report.cells,
-                     report.device, report.max_z,
-                     report.certified ? certified
-                     : report.fresh   ? "judged " + report.below + ", so not certified"
-                                      : "a replay or a quick run, so not certified");
+                     report.device, report.max_z, how);
 }
 
 /// Which bits repeat: "deterministic, batch-invariant along B"; "" when nothing was checked.
@@ -104,7 +103,11 @@ std::string resume_hint(const std::string& folder) {
 std::string synthesis_text(const workflows::SynthesisReport& report, const report::Style& style) {
   std::string out;
   if (report.passed) {
-    out += report::paint(style, report::Paint::Good, "PASSED") + " " + report.task_name + "\n";
+    // As the verdict's first line, so that both say the same.
+    const std::string heading = report.below.empty()
+                                    ? "PASSED " + report.task_name
+                                    : fmt::format("PASSED {}: {}", report.below, report.task_name);
+    out += report::paint(style, report::Paint::Good, heading) + "\n";
     // What the kernel is made for belongs beside its name.
     for (const std::string& note : report.notes) {
       if (is_limit(note)) out += row("limits", printable(note));

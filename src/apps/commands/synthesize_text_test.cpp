@@ -54,6 +54,31 @@ TEST(SynthesizeText, SaysWhatHowSureHowFastAndWhere) {
             "  run        20261115-1 in 31.2 s; all files are in /runs/20261115-1\n");
 }
 
+TEST(SynthesizeText, SaysTheSameAsAVerdictThatIsNotComplete) {
+  workflows::SynthesisReport report = measured_report();
+  report.certified = false;
+  report.fresh = true;
+  report.below = "below 2,000,000,001 elements";
+  const std::string text = synthesis_text(report, kPlain);
+  EXPECT_TRUE(text.starts_with("PASSED below 2,000,000,001 elements: rms_norm\n")) << text;
+  EXPECT_NE(text.find("; fresh inputs; the judgement is not complete, so not certified\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(SynthesizeText, SaysFirstWhatTheKernelIsMadeFor) {
+  workflows::SynthesisReport report = measured_report();
+  report.notes = {"another note",
+                  "compiled for step=10: the value decides shapes, loops or branches"};
+  const std::string text = synthesis_text(report, kPlain);
+  EXPECT_TRUE(
+      text.starts_with("PASSED rms_norm\n"
+                       "  limits     compiled for step=10: the value decides shapes, loops "
+                       "or branches\n"
+                       "  kernel "))
+      << text;
+}
+
 TEST(SynthesizeText, AnEstimateIsCalledOneAndSaysHowToMeasure) {
   workflows::SynthesisReport report = measured_report();
   report.measured = false;

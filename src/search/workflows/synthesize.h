@@ -89,7 +89,7 @@ struct SynthesisReport {
   std::optional<double> speedup;     // over the best baseline
   std::string relation;              // to that baseline
   std::optional<bool> below_target;  // not set: unknown
-  bool certified = false;            // fresh entropy, full gate, complete in practice
+  bool certified = false;            // as its verdict; never of a quick or replayed run
   bool fresh = false;                // inputs from fresh entropy
   std::string below;                 // record::Passed::below
   int64_t cells = 0;
