@@ -1,5 +1,7 @@
 """The attributes of a pass through the real binary: deterministic, batch-invariant, the order of its sum; and --require."""
+import glob
 import json
+import os
 import re
 import sys
 
@@ -71,4 +73,26 @@ refuses("racing, required", verify(RACING, "--require", "deterministic"), r"dema
 h.expect("unknown word", verify(STEADY, "--require", "fast"), 2, r"'fast'")
 h.expect("search", ["synthesize", "--reference", SUM, *VGPU, "--candidates", "3", "--require", "batch-invariant,deterministic",
                     "--dims", '{"B": 64, "D": 256}', "--out", h.folder], 0, r"bits +deterministic, batch-invariant along B")
+h.expect("a name that is empty", verify(STEADY, "--require", "deterministic,,batch-invariant"), 2, r"holds an empty name")
+
+
+# Every command that makes or judges kernels refuses by it: each takes the word, and none ships a kernel without the property.
+BOTH = ["--require", "deterministic,batch-invariant"]
+SMALL = ["--dims", '{"B": 64, "D": 256}', *BOTH]
+done = h.run("optimize", RACING, "--ref", SUM, *VGPU, "--iterations", "1", "--branches", "1", "--out", h.path("optimized"), *SMALL)
+h.check(done.returncode != 0 and re.search("demands determinism", done.stdout + done.stderr), "optimize, a baseline that races", done)
+done = h.run("optimize", STEADY, "--ref", SUM, *VGPU, "--iterations", "1", "--branches", "1", "--budget-seconds", "5",
+             "--out", h.path("optimized"), *SMALL)
+h.check(done.returncode == 0, "optimize, a steady baseline", done)
+done = h.run("evolve", SUM, *VGPU, "--generations", "1", "--proposals", "2", "--hardware", "2", "--budget-seconds", "5", "--out", h.path("evolved"),
+             "--versus", "none", *SMALL)
+h.check(done.returncode == 0 and re.search(r"bits +deterministic, batch-invariant along B", done.stdout), "evolve", done)
+os.mkdir(h.path("suite"))
+h.write("suite/total.py", open(SUM, encoding="utf-8").read())
+done = h.run("eval", "--suite", h.path("suite"), *VGPU, "--candidates", "1", "--versus", "none", "--budget-seconds", "5", "--out", h.path("evaluated"),
+             "--yes", *SMALL)
+h.check(done.returncode == 0, "eval", done)
+reports = glob.glob(h.path("evaluated/artifacts/total/*/report.json"))
+correctness = json.load(open(reports[0], encoding="utf-8"))["correctness"] if reports else {}
+h.check(correctness.get("deterministic") is True and correctness.get("batch_invariant") is True, "eval's kernel: %s" % correctness)
 h.finish()

@@ -1,9 +1,9 @@
 // Turns options of optimize into requests. A run is worked on in many processes, over days. So
 // everything that decides its numbers (function, dims, target, precision, seed, …) is stored in
-// state.json at setup and read back by later steps. Only --device, --compiler, --threads and
-// --timeout may be given again. Asking for all options at every step would be simpler here, but a
-// forgotten --dim would then compare two different tasks. The baseline is converted to a module
-// once; the original file is kept beside it.
+// state.json at setup and read back by later steps. Only --device, --compiler, --threads,
+// --timeout and --budget-seconds may be given again. Asking for all options at every step would be
+// simpler here, but a forgotten --dim would then compare two different tasks. The baseline is
+// converted to a module once; the original file is kept beside it.
 #include "commands/optimize_run.h"
 
 #include <filesystem>
@@ -134,6 +134,7 @@ Result<workflows::TaskToolsRequest> task_tools_request(const optimize::Settings&
   request.device = args.one("--device", request.device);
   request.compiler = args.one("--compiler", request.compiler);
   if (args.given("--timeout")) request.timeout_seconds = args.number("--timeout");
+  if (args.given("--budget-seconds")) request.budget_seconds = args.number("--budget-seconds");
   request.threads = static_cast<int>(args.integer("--threads", request.threads));
   request.version = version();
   return request;

@@ -13,7 +13,8 @@ namespace kw::commands {
 
 /// The request for the tools, from options.
 Result<workflows::TaskToolsRequest> task_tools_request(const Args& args);
-/// The same from state.json; options given now (--device, --compiler, --threads, --timeout) win.
+/// The same from state.json; options given now (--device, --compiler, --threads, --timeout,
+/// --budget-seconds) win.
 Result<workflows::TaskToolsRequest> task_tools_request(const optimize::Settings& settings,
                                                        const Args& args);
 

@@ -25,7 +25,7 @@ void fields(auto& v, TaskToolsRequest& r) {
   v("function", r.function)("inputs", r.inputs)("dims", r.dims)("device", r.device);
   v("target", r.target)("compiler", r.compiler)("precision", r.precision)("seed", r.seed);
   v("cross_check", r.cross_check)("timeout_seconds", r.timeout_seconds)("threads", r.threads);
-  v("quick", r.quick)("mode", r.mode);
+  v("budget_seconds", r.budget_seconds)("quick", r.quick)("mode", r.mode);
 }
 
 /// The real tools, for one task at one shape. Inputs and truths are made once.
