@@ -20,6 +20,7 @@
 #include "os/memory.h"
 #include "shapes/module_shapes.h"
 #include "shapes/reach.h"
+#include "shapes/scalar_cases.h"
 
 namespace kw::gate {
 
@@ -179,6 +180,7 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view)
         "{} of {} shapes that the module suggests were not run within --budget-seconds {:g}",
         made.cases.size() - ran, made.cases.size(), request_.budget_seconds));
   Stop stop = KW_TRY(plant_constants(bench, limits.work));
+  if (!stop) stop = KW_TRY(plant_scalars(bench, limits.work));
   if (stop) return stop;
   return run_groups(bench, view, limits.work);
 }
@@ -204,6 +206,18 @@ Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
       Stop stop = KW_TRY(run_extra(bench, *made.shape, inputs::kImmediatesFamily));
       if (stop) return stop;
     }
+  }
+  return Stop();
+}
+
+// Code may compare a runtime scalar with a constant.
+Result<Stop> Gate::plant_scalars(Bench& bench, double most_work) {
+  const std::vector<shapes::ShapeCase> cases = KW_TRY(shapes::constant_scalar_cases(
+      task(), bench.at->pool->shapes(), virtual_.programs.immediates(), most_work));
+  for (const shapes::ShapeCase& one : cases) {
+    if (out_of_time()) break;
+    Stop stop = KW_TRY(run_extra(bench, one, "normal"));
+    if (stop) return stop;
   }
   return Stop();
 }

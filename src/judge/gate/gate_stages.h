@@ -88,6 +88,7 @@ class Gate {
   bool out_of_time() const;
   Result<Stop> run_module_shapes(Bench& bench, const shapes::PlanView& view);
   Result<Stop> plant_constants(Bench& bench, double most_work);
+  Result<Stop> plant_scalars(Bench& bench, double most_work);
   Result<Stop> run_branches(Bench& bench, double most_work);
   Result<Stop> run_groups(Bench& bench, const shapes::PlanView& view, double most_work);
   Result<Stop> run_benchmarks(Bench& bench);
