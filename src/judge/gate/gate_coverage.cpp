@@ -103,6 +103,8 @@ void Coverage::note_right(const shapes::ShapeCase& shape, const std::string& fam
   work_rate = shape.work / judged.seconds;
 }
 
+bool Coverage::out_of_time() const { return std::chrono::steady_clock::now() > end; }
+
 double Coverage::affordable_work() const {
   const double run = work_rate > 0 ? work_rate : kUnmeasuredRate;
   const double truth = truth_rate > 0 ? truth_rate : kUnmeasuredRate;
@@ -125,7 +127,9 @@ Result<Stop> Gate::cover_module(Bench& bench) {
     return Stop();
   }
   covered_.budget_left = request_.budget_seconds;
-  covered_.start = std::chrono::steady_clock::now();
+  // Half of the budget is for the benchmark shapes.
+  covered_.end = std::chrono::steady_clock::now() +
+                 std::chrono::milliseconds(std::llround(500 * request_.budget_seconds));
   const Pool& pool = *bench.at->pool;
   double truth_work = 0;
   for (const PoolCell& cell : pool.cells()) truth_work += pool.shape(cell).work;
@@ -166,7 +170,7 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view)
   }
   size_t ran = 0;
   for (const shapes::ShapeCase& shape : made.cases) {
-    if (out_of_time()) break;
+    if (covered_.out_of_time()) break;
     ++ran;
     for (const std::string& family : cover_families(task())) {
       Stop stop = KW_TRY(run_extra(bench, shape, family));
@@ -180,17 +184,17 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view)
         "{} of {} shapes that the module suggests were not run within --budget-seconds {:g}",
         made.cases.size() - ran, made.cases.size(), request_.budget_seconds));
   Stop stop = KW_TRY(plant_constants(bench, limits.work));
-  if (!stop) stop = KW_TRY(plant_scalars(bench, limits.work));
   if (stop) return stop;
   return run_groups(bench, view, limits.work);
 }
 
 // A variant of the code may compare values, too, with constants that only it has. And it may
-// compare what it computed: along a dim of extent 1 that is often the input itself.
+// compare what it computed: along a dim of extent 1 that is often the input itself. Runtime scalars
+// may be compared, too.
 Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
   const auto code = covered_.shape_of_code;
   for (const auto& [image, shape] : code) {
-    if (covered_.planted.count(image) != 0 || out_of_time()) continue;
+    if (covered_.planted.count(image) != 0 || covered_.out_of_time()) continue;
     Stop stop = KW_TRY(run_extra(bench, *shape, inputs::kImmediatesFamily));
     if (stop) return stop;
   }
@@ -198,7 +202,7 @@ Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
   for (const auto& [image, shape] : code) {
     for (const auto& [name, range] : task().dims) {
       task::Dims dims = shape->dims;
-      if (dims.count(name) == 0 || out_of_time()) continue;
+      if (dims.count(name) == 0 || covered_.out_of_time()) continue;
       dims[name] = std::max({range.low, range.multiple, int64_t{1}});
       const shapes::DerivedShape made = KW_TRY(shapes::derive_shape(
           task(), bench.at->pool->shapes(), dims, "least extent of " + name, most_work));
@@ -207,25 +211,13 @@ Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
       if (stop) return stop;
     }
   }
-  return Stop();
-}
-
-// Code may compare a runtime scalar with a constant.
-Result<Stop> Gate::plant_scalars(Bench& bench, double most_work) {
-  const std::vector<shapes::ShapeCase> cases = KW_TRY(shapes::constant_scalar_cases(
-      task(), bench.at->pool->shapes(), virtual_.programs.immediates(), most_work));
-  for (const shapes::ShapeCase& one : cases) {
-    if (out_of_time()) break;
+  for (const shapes::ShapeCase& one : KW_TRY(shapes::constant_scalar_cases(
+           task(), bench.at->pool->shapes(), virtual_.programs.immediates(), most_work))) {
+    if (covered_.out_of_time()) break;
     Stop stop = KW_TRY(run_extra(bench, one, "normal"));
     if (stop) return stop;
   }
   return Stop();
-}
-
-// Half of the budget is for the benchmark shapes.
-bool Gate::out_of_time() const {
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - covered_.start;
-  return passed.count() > request_.budget_seconds / 2;
 }
 
 Result<Stop> Gate::run_extra(Bench& bench, const shapes::ShapeCase& shape,
@@ -301,7 +293,7 @@ Result<Stop> Gate::run_branches(Bench& bench, double most_work) {
   const std::vector<task::Dims> planned = ladders(task(), known);
   size_t open = virtual_.programs.one_way_branches().size(), tried = 0, idle = 0;
   double work = 0;
-  for (; idle < kIdleShapes && tried < kMostBranchShapes && !out_of_time(); ++tried) {
+  for (; idle < kIdleShapes && tried < kMostBranchShapes && !covered_.out_of_time(); ++tried) {
     const bool drawn = tried >= planned.size();
     if (drawn && (open == 0 || task().reference->is_slow())) break;
     const task::Dims dims =

@@ -29,11 +29,11 @@ struct Coverage {
   /// constants planted among as many.
   std::map<ports::ImageId, const shapes::ShapeCase*> shape_of_code;
   std::set<ports::ImageId> planted;
-  std::map<size_t, std::string> group_refused;  // why a shape that selects the group did not run
+  std::map<size_t, std::string> group_refused;   // why a shape that selects the group did not run
   std::map<size_t, std::string> group_unserved;  // a shape that selects it but cannot launch it
-  std::set<task::Dims> dims;                    // shapes with a right cell
-  std::chrono::steady_clock::time_point start;  // of running what the module suggests
-  double budget_left = 0;                       // seconds
+  std::set<task::Dims> dims;                     // shapes with a right cell
+  std::chrono::steady_clock::time_point end;     // of running what the module suggests
+  double budget_left = 0;                        // seconds
   double work_rate = 0, truth_rate = 0;  // per second: of the largest cell so far, of all truths
   double rated_work = 0;
   std::vector<std::string> incomplete;
@@ -46,6 +46,7 @@ struct Coverage {
   void note_missing(std::string why, double elements = 0);
   /// Says that the candidate is judged below this shape only.
   void limit_to(const std::string& shape, double elements);
+  bool out_of_time() const;
   /// The work that the rest of the budget allows, run and truth together.
   double affordable_work() const;
 };
@@ -85,10 +86,8 @@ class Gate {
 
   // Judging what the module itself suggests, and benchmark shapes uncut.
   Result<Stop> cover_module(Bench& bench);
-  bool out_of_time() const;
   Result<Stop> run_module_shapes(Bench& bench, const shapes::PlanView& view);
   Result<Stop> plant_constants(Bench& bench, double most_work);
-  Result<Stop> plant_scalars(Bench& bench, double most_work);
   Result<Stop> run_branches(Bench& bench, double most_work);
   Result<Stop> run_groups(Bench& bench, const shapes::PlanView& view, double most_work);
   Result<Stop> run_benchmarks(Bench& bench);

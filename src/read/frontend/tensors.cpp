@@ -216,7 +216,7 @@ Status update_statistics(TraceState& trace, Call& call, size_t place, const Argu
 
 }  // namespace
 
-// In training, batch_norm also updates the running statistics, which is no part of the result.
+// In training, batch_norm also updates the running statistics, which is not part of the result.
 void note_running(TraceState& trace, const std::string& name, const Arguments& arguments) {
   const bool batch = name.ends_with(".batch_norm");
   if (!batch && !name.ends_with(".instance_norm")) return;
