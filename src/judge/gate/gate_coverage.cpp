@@ -28,6 +28,7 @@ namespace {
 
 using record::Stage;
 
+constexpr double kLeastSeconds = 30;     // for shapes that the module suggests
 constexpr double kUnmeasuredRate = 1e8;  // work per second, before anything ran
 constexpr double kRatedWork = 1e5;       // smaller cells measure only overhead
 constexpr size_t kMostBranchShapes = 96, kIdleShapes = 16;
@@ -127,9 +128,10 @@ Result<Stop> Gate::cover_module(Bench& bench) {
     return Stop();
   }
   covered_.budget_left = request_.budget_seconds;
-  // Half of the budget is for the benchmark shapes.
-  covered_.end = std::chrono::steady_clock::now() +
-                 std::chrono::milliseconds(std::llround(500 * request_.budget_seconds));
+  // Half of the budget is for the benchmark shapes, if it is not small.
+  const double seconds = std::max(request_.budget_seconds / 2, kLeastSeconds);
+  covered_.end =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(std::llround(1000 * seconds));
   const Pool& pool = *bench.at->pool;
   double truth_work = 0;
   for (const PoolCell& cell : pool.cells()) truth_work += pool.shape(cell).work;
@@ -181,7 +183,8 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view)
   if (ran > 0) say(fmt::format("{} shapes that the module suggests", ran));
   if (ran < made.cases.size())
     covered_.note_missing(fmt::format(
-        "{} of {} shapes that the module suggests were not run within --budget-seconds {:g}",
+        "{} of {} shapes that the module suggests were not run: there was no time within "
+        "--budget-seconds {:g}",
         made.cases.size() - ran, made.cases.size(), request_.budget_seconds));
   Stop stop = KW_TRY(plant_constants(bench, limits.work));
   if (stop) return stop;

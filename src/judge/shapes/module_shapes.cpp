@@ -212,8 +212,12 @@ class ModulePlanner {
         const bool there = KW_TRY(add(dims, threshold.text, kThresholdWork));
         if (there) note_reached(name, extent);
         if (!there) unsolved_.emplace(threshold.text, refused_);
-        // Below a limit, smaller extents stand for the one beside it.
+        // Below a limit, smaller extents stand for the one beside it. A launch group that does not
+        // run is named anyway.
         if (there || !costly_ || extent != sides->second) continue;
+        task::Dims below = dims;
+        below[name] = sides->first;
+        if (view_.group_at(below) != view_.group_at(dims)) continue;
         out_.open.push_back({fmt::format("{}: one side was not run: it needs {}", threshold.text,
                                          task::dims_text(dims)),
                              largest_tensor(view_.task(), dims)});
