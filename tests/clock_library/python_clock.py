@@ -64,7 +64,7 @@ def refused(make):
 
 data = pathlib.Path(library).read_bytes()
 timer = clock.Clock(data, 0)
-assert "no GPU 99" in refused(lambda: clock.Clock(data, 99))
+assert "GPU 99 does not exist" in refused(lambda: clock.Clock(data, 99))
 assert "the clock" in refused(lambda: timer.ask(b"garbage"))
 pool = [[Memory(1)], [Memory(2)]]
 work = clock.baseline("python", [Copy(), Copy()], pool)

@@ -210,9 +210,9 @@ const BadToml kBad[] = {
     {"negative_tolerance", std::string(kInputs) + "[precision]\natol = -1.0\n",
      "task.toml:5:8: 'atol' must be 0 or more"},
     {"input_unknown", std::string(kInputs) + "z = \"fp32[N]\"\n",
-     "reference.py: reference() has no parameter 'z'; its parameters are: x, y"},
+     "task.toml: reference() has no parameter 'z'; its parameters are: x, y"},
     {"input_missing", "[inputs]\nx = \"fp32[N]\"\n",
-     "reference.py: the inputs of reference() are not known: y\n  hint: pass --input "
+     "task.toml: the inputs of reference() are not known: y\n  hint: pass --input "
      "'y:fp32[B,D]' (with the right dtypes and shapes), or annotate them (y: \"fp32[B, D]\"), or "
      "write get_inputs()"},
     {"dim_unused", std::string(kInputs) + "[dims]\nM = { min = 1 }\n",
@@ -223,11 +223,11 @@ const BadToml kBad[] = {
      std::string(kInputs) + "[dims]\nN = { max = 8 }\n[shapes]\nbenchmark = [{ N = 16 }]\n",
      "task.toml: N=16 is outside the dim's own range: 1 … 8, multiples of 1"},
     {"shape_dim_unknown", std::string(kInputs) + "[shapes]\nbenchmark = [{ N = 16, M = 2 }]\n",
-     "the task has no dim 'M'; its dims are: N"},
+     "task.toml, benchmark: the task has no dim 'M'; its dims are: N"},
     {"shape_incomplete", std::string(kInputs) + "[shapes]\ncorrectness = [{ }]\n",
      "task.toml: shape  has no value for dim N"},
     {"outputs_count", "outputs = [\"a\", \"b\"]\n" + std::string(kInputs),
-     "reference.py: reference gives 1 outputs, but the task names 2"},
+     "task.toml: reference gives 1 outputs, but the task names 2"},
     {"empty_range",
      "[inputs.x]\ndtype = \"int32\"\nshape = [\"N\"]\nlow = 5\nhigh = 2\n[inputs.y]\ndtype = "
      "\"int32\"\nshape = [\"N\"]\n",

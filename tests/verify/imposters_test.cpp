@@ -69,8 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"transpose", {"zero", "stale-buffer"}, {"sampled-reduction", "bf16-inside"}},
         Row{"argmax", {"zero", "constant", "stale-buffer"}, {"fp16-accumulate"}},
         Row{"matmul", {"tf32-inside", "fp16-accumulate", "bf16-inside"}, {"one-pass-variance"}},
-        // Right on paper, and in every cell.
-        Row{"product_norm", {"zero", "identity", "bf16-inside"}, {"one-pass-variance"}}),
+        // One pass is right on paper. Inputs of very different sizes stop it.
+        Row{"product_norm", {"zero", "identity", "bf16-inside", "one-pass-variance"}, {}}),
     [](const testing::TestParamInfo<Row>& row) { return std::string(row.param.task); });
 
 // A formula that is right on paper and keeps the bound in every cell says nothing about the task;

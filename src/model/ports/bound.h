@@ -20,7 +20,7 @@ struct BoundConstants {
   double half_sum = 4;       // h of a sum: half_sum * sqrt(sum h^2)
   double max_z = 1, rms_z = 0.5;  // limits for a pass
   double plain_factor = 32;       // limit of rms z, relative to plain fp32 evaluations
-  double plain_room = 4;           // of a stated tolerance, relative to plain evaluations
+  double plain_room = 4;          // of a stated tolerance, relative to plain evaluations
   double max_share = 0.01;        // of elements that may depend on a jump or an overflow
 };
 const BoundConstants& bound_constants();
@@ -48,11 +48,14 @@ struct ElementBound {
     const double size = truth.value[index] < 0 ? -truth.value[index] : truth.value[index];
     // Infinities and NaN are not rounded. Their difference to themselves is NaN.
     const double rounding = size - size == 0 ? unit * size : 0;
-    return path_factor * entry(truth.a, index) + entry(truth.h, index) + entry(truth.jump, index) +
-           rounding + step;
+    // What lies on the other side of a discontinuity is rounded, too.
+    const double jump = entry(truth.jump, index);
+    return path_factor * entry(truth.a, index) + entry(truth.h, index) +
+           jump * (1 + unit + kJumpRounding) + rounding + step;
   }
 
  private:
+  static constexpr double kJumpRounding = 0x1p-20;
   static double entry(const tensor::Large<float>& values, size_t index) {
     return values.empty() ? 0.0 : static_cast<double>(values[index]);
   }

@@ -1,10 +1,10 @@
 //! kernelwright 1
 //! task    by_hand_fp32
-//! input   q: fp32[d0, L, D]
-//! input   k: fp32[d0, D, S]
-//! input   v: fp32[d0, S, F]
-//! input   seen: bool[d0, 1, S]
-//! output  out0: fp32[d0, L, F]
+//! input   q: fp32[2, L, D]
+//! input   k: fp32[2, D, S]
+//! input   v: fp32[2, S, F]
+//! input   seen: bool[2, 1, S]
+//! output  out0: fp32[2, L, F]
 //! let     COLUMNS = pick(F > 64, 64, 128)
 //! let     ROWS_BLOCK = pick(ROWS_PLAIN + COLUMNS > 192, ROWS_PLAIN, pick(SMEM_MAX < 141312, ROWS_PLAIN, 64))
 //! let     PLAIN_BYTES = 4 * (COLUMNS * (ROWS_BLOCK + 4) + 8 * max(9 * (ROWS_BLOCK + COLUMNS), 8 * (COLUMNS + 4)))
@@ -14,12 +14,12 @@
 //! method  compute.ilp_unroll_register_tile
 //! method  latency.online_recomputation
 //! method  memory.vectorized_access
-//! when    (D * L) % 4 == 0 && D % 4 == 0 && (F * S) % 4 == 0 && F % 4 == 0 && F * L * d0 <= 2000000000 && L * S * d0 <= 2000000000 && D * L * d0 <= 2000000000 && D * S * d0 <= 2000000000 && S * d0 <= 2000000000 && L * d0 <= 2000000000 && F * S * d0 <= 2000000000
-//! launch  by_hand_fp32<int, ROWS_BLOCK, COLUMNS, 4> grid(d0 * ceil_div(L, ROWS_BLOCK), ceil_div(F, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
-//! when    F * L * d0 <= 2000000000 && L * S * d0 <= 2000000000 && D * L * d0 <= 2000000000 && D * S * d0 <= 2000000000 && S * d0 <= 2000000000 && L * d0 <= 2000000000 && F * S * d0 <= 2000000000
-//! launch  by_hand_fp32<int, ROWS_BLOCK, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_BLOCK), ceil_div(F, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
+//! when    (D * L) % 4 == 0 && D % 4 == 0 && (F * S) % 4 == 0 && F % 4 == 0 && 2 * F * L <= 2000000000 && 2 * L * S <= 2000000000 && 2 * D * L <= 2000000000 && 2 * D * S <= 2000000000 && 2 * S <= 2000000000 && 2 * L <= 2000000000 && 2 * F * S <= 2000000000
+//! launch  by_hand_fp32<int, ROWS_BLOCK, COLUMNS, 4> grid(2 * ceil_div(L, ROWS_BLOCK), ceil_div(F, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S)
+//! when    2 * F * L <= 2000000000 && 2 * L * S <= 2000000000 && 2 * D * L <= 2000000000 && 2 * D * S <= 2000000000 && 2 * S <= 2000000000 && 2 * L <= 2000000000 && 2 * F * S <= 2000000000
+//! launch  by_hand_fp32<int, ROWS_BLOCK, COLUMNS, 1> grid(2 * ceil_div(L, ROWS_BLOCK), ceil_div(F, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S)
 //! when    true
-//! launch  by_hand_fp32<long long, ROWS_BLOCK, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_BLOCK), ceil_div(F, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S, d0)
+//! launch  by_hand_fp32<long long, ROWS_BLOCK, COLUMNS, 1> grid(2 * ceil_div(L, ROWS_BLOCK), ceil_div(F, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, seen, out0, D, F, L, S)
 
 // Generated for task by_hand_fp32: by_hand_fp32=attention.
 
@@ -153,7 +153,7 @@ template <typename Index, int kM, int kF, int kVec>
 __global__ void __launch_bounds__(kM * kF / 64) by_hand_fp32(const float* __restrict__ q,
     const float* __restrict__ k, const float* __restrict__ v,
     const unsigned char* __restrict__ seen, float* __restrict__ out0, Index D, Index F, Index L,
-    Index S, Index d0) {
+    Index S) {
   constexpr int kN = kF, kK = 32, kAcross = kF / 8, kThreads = kM / 8 * kAcross;
   extern __shared__ __align__(16) unsigned char tile_bytes[];
   float* stage = reinterpret_cast<float*>(tile_bytes);
