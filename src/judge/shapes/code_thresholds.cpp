@@ -9,8 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -62,19 +61,8 @@ std::optional<Followed> combined(ExprOp op, const std::optional<Followed>& left,
   return Followed{joined(op, left->expr, right->expr), left->ranged || right->ranged};
 }
 
-std::optional<int64_t> code_literal(const Operand& operand) {
-  if (operand.kind != Operand::Kind::Immediate) return std::nullopt;
-  if (operand.immediate == Operand::ImmediateKind::Integer)
-    return static_cast<int64_t>(operand.bits);
-  const double value = operand.immediate == Operand::ImmediateKind::Float32
-                           ? std::bit_cast<float>(static_cast<uint32_t>(operand.bits))
-                           : std::bit_cast<double>(operand.bits);
-  if (std::floor(value) != value || std::fabs(value) > 1e15) return std::nullopt;
-  return static_cast<int64_t>(value);
-}
-
 std::optional<int64_t> power_of_two(const Operand& operand) {
-  const std::optional<int64_t> shift = code_literal(operand);
+  const std::optional<int64_t> shift = integer_of(operand);
   if (!shift || *shift < 0 || (int64_t{1} << std::min<int64_t>(*shift, 62)) > kWidest)
     return std::nullopt;
   return int64_t{1} << *shift;
@@ -147,7 +135,7 @@ class LaunchFlow {
   // A mask of low bits loses what is above it.
   void add_mask(const Instruction& in) {
     if (in.operands.size() != 3) return;
-    const std::optional<int64_t> mask = code_literal(in.operands[2]);
+    const std::optional<int64_t> mask = integer_of(in.operands[2]);
     if (!mask || *mask <= 0 || *mask >= kWidest || ((*mask + 1) & *mask) != 0) return;
     add(value(in.operands[1], 0), Followed{number_expr(*mask), false}, ExprOp::Greater, in);
   }
@@ -169,7 +157,7 @@ class LaunchFlow {
   }
 
   std::optional<Followed> value(const Operand& operand, int steps) const {
-    if (const std::optional<int64_t> known = code_literal(operand))
+    if (const std::optional<int64_t> known = integer_of(operand))
       return Followed{number_expr(*known), false};
     if (operand.kind == Operand::Kind::Special) return special(operand.special);
     if (operand.kind != Operand::Kind::Register || operand.reg < 0 || steps > kMostSteps)
@@ -196,7 +184,7 @@ class LaunchFlow {
       return combined(in.opcode == "shl" ? ExprOp::Multiply : ExprOp::Divide, value(from[1], steps),
                       Followed{number_expr(*factor), false});
     }
-    if (in.opcode == "and") return masked(from[1], code_literal(from[2]), steps);
+    if (in.opcode == "and") return masked(from[1], integer_of(from[2]), steps);
     const auto row = std::ranges::find_if(
         kArithmetic, [&](const ArithmeticRow& one) { return in.opcode == one.opcode; });
     if (row == std::end(kArithmetic)) return std::nullopt;
@@ -207,7 +195,7 @@ class LaunchFlow {
   // quotient.
   std::optional<Followed> masked(const Operand& operand, std::optional<int64_t> mask,
                                  int steps) const {
-    if (!mask || *mask == 0) return std::nullopt;
+    if (!mask || *mask == 0 || *mask == INT64_MIN) return std::nullopt;
     const int64_t lowest = *mask & -*mask;
     const int64_t kept = *mask < 0 ? -1 : *mask / lowest;
     if (lowest > kWidest || kept > kWidest) return std::nullopt;

@@ -156,7 +156,8 @@ class Probe {
   kernel::Scope scope_;
 };
 
-/// An integer constant of an operand, also of a float that holds one.
+}  // namespace
+
 std::optional<int64_t> integer_of(const ptx::Operand& operand) {
   if (operand.kind != ptx::Operand::Kind::Immediate) return std::nullopt;
   double number = 0;
@@ -173,6 +174,8 @@ std::optional<int64_t> integer_of(const ptx::Operand& operand) {
   if (!(std::fabs(number) < 0x1p40) || std::floor(number) != number) return std::nullopt;
   return static_cast<int64_t>(number);
 }
+
+namespace {
 
 class CodeConstants {
  public:

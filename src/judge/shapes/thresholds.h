@@ -36,6 +36,9 @@ using Sides = std::pair<int64_t, int64_t>;
 std::optional<Sides> sides_of(const Threshold& threshold, const PlanView& view,
                               const task::Dims& base, const std::string& dim);
 
+/// An integer constant of an operand, also of a float that holds one.
+std::optional<int64_t> integer_of(const ptx::Operand& operand);
+
 /// Extents at which device code may change what it does: constants with their neighbours.
 struct CodeExtents {
   std::vector<int64_t> compared;  // of comparisons, min and max; values of small tables
