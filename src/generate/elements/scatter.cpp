@@ -197,7 +197,8 @@ class Scatter : ScheduleFrame {
 
   Value scattered(Emitter& e, const Index& at, int scope) const {
     const Value base = e.value(node_.inputs[0], at);
-    const std::string entry = fmt::format("found[{}]", e.text(linear(node_.shape, at)));
+    const std::string entry =
+        e.if_inside(fmt::format("found[{}]", e.text(linear(node_.shape, at))), "0");
     if (adds_) {
       const std::string type = register_type(node_.dtype);
       const std::string found =

@@ -321,6 +321,11 @@ Emitter::Guarded Emitter::under(const std::string& condition, int level,
   return guarded;
 }
 
+std::string Emitter::if_inside(const std::string& text, const std::string& otherwise) const {
+  if (conditions_.empty()) return text;
+  return fmt::format("({} ? {} : {})", conditions_.back().name, text, otherwise);
+}
+
 Value Emitter::Guarded::or_else(const Value& other) const {
   // A load under the same condition already gives this value.
   const std::string &text = value.expr.text, end = " : " + other.expr.text;

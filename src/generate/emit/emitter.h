@@ -122,6 +122,8 @@ class Emitter {
   /// `bounds` are the same condition, if it consists only of bounds.
   Guarded under(const std::string& condition, int level, const std::function<Value()>& body,
                 const std::vector<Bound>& bounds = {});
+  /// Text that reads memory, read only if the conditions around it hold; else it is `otherwise`.
+  std::string if_inside(const std::string& text, const std::string& otherwise) const;
 
   LoadHook on_load;      // called for unconditional loads
   AccessHook on_access;  // called for all loads that on_load does not replace
