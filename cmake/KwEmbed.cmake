@@ -11,8 +11,16 @@ function(kw_embed module file variable)
   target_include_directories(kw_${module} PRIVATE ${folder})
 endfunction()
 
+# kw_write_rows(module kVariable fields rows): kVariable.inc with an array of structs that have these fields, and an empty last row.
+function(kw_write_rows module variable fields rows)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/embed/${module})
+  file(CONFIGURE OUTPUT ${folder}/${variable}.inc @ONLY CONTENT
+    "static constexpr struct {\n  const char ${fields};\n} ${variable}[] = {\n@rows@    {},\n};\n")
+  target_include_directories(kw_${module} PRIVATE ${folder})
+endfunction()
+
 # kw_embed_folder(module folder kVariable): every file below `folder`, with its path from there, as
-#   #include "kVariable.inc"  gives  static constexpr struct { const char* name; const char* text; } kVariable[] = {…};
+#   #include "kVariable.inc"  gives  static constexpr struct { const char *name, *text; } kVariable[] = {…};
 # whose last row is empty.
 function(kw_embed_folder module folder variable)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_SOURCE_DIR}/${folder}/*)
@@ -23,10 +31,7 @@ function(kw_embed_folder module folder variable)
     file(READ ${PROJECT_SOURCE_DIR}/${folder}/${file} text)
     string(APPEND rows "    {\"${file}\", R\"kw_embed(${text})kw_embed\"},\n")
   endforeach()
-  set(output ${CMAKE_CURRENT_BINARY_DIR}/embed/${module})
-  file(CONFIGURE OUTPUT ${output}/${variable}.inc @ONLY CONTENT
-    "static constexpr struct {\n  const char* name;\n  const char* text;\n} ${variable}[] = {\n@rows@    {nullptr, nullptr},\n};\n")
-  target_include_directories(kw_${module} PRIVATE ${output})
+  kw_write_rows(${module} ${variable} "*name, *text" "${rows}")
 endfunction()
 
 # kw_embed_python(module folder kVariable): every Python file of `folder` and its syntax tree (python/ast_dump.py), as
@@ -47,10 +52,7 @@ function(kw_embed_python module folder variable)
     cmake_path(GET file FILENAME name)
     string(APPEND rows "    {\"${name}\", R\"kw_embed(${text})kw_embed\", R\"kw_embed(${tree})kw_embed\"},\n")
   endforeach()
-  set(output ${CMAKE_CURRENT_BINARY_DIR}/embed/${module})
-  file(CONFIGURE OUTPUT ${output}/${variable}.inc @ONLY CONTENT
-    "static constexpr struct {\n  const char *name, *text, *tree;\n} ${variable}[] = {\n@rows@    {nullptr, nullptr, nullptr},\n};\n")
-  target_include_directories(kw_${module} PRIVATE ${output})
+  kw_write_rows(${module} ${variable} "*name, *text, *tree" "${rows}")
 endfunction()
 
 # kw_embed_library(module target kVariable): the bytes of a library this build makes:
