@@ -84,9 +84,9 @@ bool adds_floats_in_memory(const std::string& ptx) {
 
 void Programs::note_ptx(const ports::Compiled& compiled, Image* image) {
   adds_in_memory_ = adds_in_memory_ || adds_floats_in_memory(compiled.image);
-  inputs::merge(inputs::immediates_of(compiled.image), &immediates_);
   const Result<ptx::Module> code = ptx::parse(compiled.image);
   if (!code) return;
+  inputs::merge(inputs::immediates_of(*code), &immediates_);
   image->extents = shapes::code_extents(*code);
   for (size_t group = 0; group < module_.groups.size(); ++group) {
     for (const kernel::LaunchDecl& launch : module_.groups[group].launches) {

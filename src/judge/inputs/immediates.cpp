@@ -15,7 +15,6 @@
 
 #include "core/contains.h"
 #include "inputs/constant_flow.h"
-#include "ptx/parse.h"
 
 namespace kw::inputs {
 
@@ -125,10 +124,7 @@ class ImmediateReader {
 
 }  // namespace
 
-Immediates immediates_of(std::string_view ptx) {
-  const Result<ptx::Module> module = ptx::parse(ptx);
-  return module ? ImmediateReader().run(*module) : Immediates{};
-}
+Immediates immediates_of(const ptx::Module& code) { return ImmediateReader().run(code); }
 
 void merge(const Immediates& from, Immediates* to) {
   Immediates all;

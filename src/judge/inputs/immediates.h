@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
+
+#include "ptx/ptx_module.h"
 
 namespace kw::inputs {
 
@@ -16,8 +17,7 @@ struct Immediates {
   size_t compared_numbers = 0, compared_integers = 0;  // how many of each come from comparisons
 };
 
-/// Reads PTX. Text that does not parse has none.
-Immediates immediates_of(std::string_view ptx);
+Immediates immediates_of(const ptx::Module& code);
 
 /// Adds those of another variant of the same module.
 void merge(const Immediates& from, Immediates* to);
