@@ -171,9 +171,15 @@ class MagnitudePass {
 
  private:
   static bool scales_its_argument(Op op) {
-    constexpr Op kScaling[] = {Op::Exp, Op::Exp2, Op::Expm1, Op::Sinh,        Op::Cosh,
-                               Op::Sin, Op::Cos,  Op::Tan,   Op::CumLogSumExp};
-    return contains(kScaling, op);
+    switch (op) {
+#define KW_OP(op, name, kind, inputs, ...) \
+  case Op::op:                             \
+    __VA_ARGS__ break;
+#define KW_POINTWISE(op, name, inputs, ...) KW_OP(op, name, Pointwise, inputs, __VA_ARGS__)
+#define SCALES_ARGUMENT return true;
+#include "ops/table.def"
+    }
+    return false;
   }
 
   const Magnitude& operand(const Node& node, size_t i) const {
@@ -290,45 +296,48 @@ class MagnitudePass {
             x.reaches_one};
   }
 
+  static Magnitude negated(const Magnitude& x) {
+    return {x.low, x.top, x.never_positive, x.never_negative, false};
+  }
+
+  static Magnitude absolute(const Magnitude& x) { return {x.low, x.top, true, false, false}; }
+
+  Magnitude multiplied(const Node& node) const {
+    if (node.inputs[0] == node.inputs[1]) return powered(operand(node, 0), 2);
+    return product(operand(node, 0), operand(node, 1));
+  }
+
+  static Magnitude bounded() { return {-kCancellation, 2}; }
+  static Magnitude probability() { return {-kFloatLimit, 1, true}; }
+  static Magnitude logarithm() { return {-kCancellation, 9}; }
+  static Magnitude with_poles(const Magnitude& x) { return {-kCancellation, x.top + 8}; }
+
+  static Magnitude either(const Magnitude& x, const Magnitude& z) {
+    return {std::min(x.low, z.low), std::max(x.top, z.top), x.never_negative && z.never_negative,
+            x.never_positive && z.never_positive, x.reaches_one && z.reaches_one};
+  }
+
+  // At least one operand of a maximum that is never negative makes the result so.
+  static Magnitude larger(const Magnitude& x, const Magnitude& z) {
+    Magnitude y = either(x, z);
+    y.never_negative = x.never_negative || z.never_negative;
+    if (y.never_negative) y.low = std::max(x.low, z.low);
+    return y;
+  }
+
+  // Functions of several operands without a rule choose between them.
   Magnitude pointwise(const Node& node) const {
-    const Magnitude& x = operand(node, 0);
+    const Magnitude &x = operand(node, 0), &z = operand(node, node.inputs.size() > 1 ? 1 : 0);
     switch (node.op) {
-      case Op::Cast:
-        return x;
-      case Op::Neg:
-        return {x.low, x.top, x.never_positive, x.never_negative, false};
-      case Op::Abs:
-        return {x.low, x.top, true, false, false};
-      case Op::Sqrt:
-        return powered(x, 0.5);
-      case Op::Rsqrt:
-        return powered(x, -0.5);
-      case Op::Reciprocal:
-        return inverse(x);
-      case Op::Exp:
-      case Op::Sinh:
-      case Op::Cosh:
-      case Op::Expm1:
-      case Op::Erfcx:
-        return exponential(x, kLog2E);
-      case Op::Exp2:
-        return exponential(x, 1);
-      case Op::Add:
-      case Op::Sub:
-      case Op::Hypot:
-        return added(node);
-      case Op::Mul: {
-        if (node.inputs[0] == node.inputs[1]) return powered(x, 2);
-        return product(x, operand(node, 1));
-      }
-      case Op::Div:
-      case Op::FloorDiv:
-        return product(x, inverse(operand(node, 1)));
-      case Op::Pow:
-        return power(node);
+#define KW_POINTWISE(op, name, inputs, ...) \
+  case Op::op:                              \
+    __VA_ARGS__ break;
+#define MAGNITUDE(...) return __VA_ARGS__;
+#include "ops/table.def"
       default:
-        return other(node);
+        break;
     }
+    return largest(node);
   }
 
   Magnitude power(const Node& node) const {
@@ -346,53 +355,9 @@ class MagnitudePass {
     return {-reach, reach, x.never_negative, false, false};
   }
 
-  // Functions that are bounded, or hardly grow, or choose between their operands.
-  Magnitude other(const Node& node) const {
-    switch (node.op) {
-      case Op::Sin:
-      case Op::Cos:
-      case Op::Tanh:
-      case Op::Erf:
-      case Op::Asin:
-      case Op::Acos:
-      case Op::Atan:
-      case Op::Sign:
-      case Op::Atan2:
-        return {-kCancellation, 2};
-      case Op::Sigmoid:
-      case Op::Erfc:
-        return {-kFloatLimit, 1, true};
-      case Op::Log:
-      case Op::Log2:
-      case Op::Log10:
-      case Op::Log1p:
-      case Op::Asinh:
-      case Op::Acosh:
-      case Op::Atanh:
-      case Op::Erfinv:
-        return {-kCancellation, 9};
-      case Op::Lgamma:
-      case Op::Digamma:
-      case Op::Tan:
-        return {-kCancellation, operand(node, 0).top + 8};
-      default:
-        return largest(node, node.op == Op::Where ? 1 : 0);
-    }
-  }
-
-  Magnitude largest(const Node& node, size_t first) const {
-    Magnitude y = node.inputs.size() > first ? operand(node, first) : Magnitude{};
-    for (size_t i = first + 1; i < node.inputs.size(); ++i) {
-      const Magnitude& one = operand(node, i);
-      y = {std::min(y.low, one.low), std::max(y.top, one.top),
-           y.never_negative && one.never_negative, y.never_positive && one.never_positive,
-           y.reaches_one && one.reaches_one};
-    }
-    // At least one operand of a maximum that is never negative makes the result so.
-    if (node.op == Op::Maximum || node.op == Op::Fmax) {
-      y.never_negative = operand(node, 0).never_negative || operand(node, 1).never_negative;
-      if (y.never_negative) y.low = std::max(operand(node, 0).low, operand(node, 1).low);
-    }
+  Magnitude largest(const Node& node) const {
+    Magnitude y = node.inputs.empty() ? Magnitude{} : operand(node, 0);
+    for (size_t i = 1; i < node.inputs.size(); ++i) y = either(y, operand(node, i));
     return y;
   }
 
@@ -416,7 +381,7 @@ class MagnitudePass {
       case Op::Fold:
         return sum(x, extent_of(from, node));
       case Op::Scatter:
-        return sum(largest(node, 0), extent_of(graph_[node.inputs[2]], node) * 16);
+        return sum(largest(node), extent_of(graph_[node.inputs[2]], node) * 16);
       case Op::Gather:
       case Op::IndexSelect:
         return x;
@@ -428,7 +393,7 @@ class MagnitudePass {
       case Op::CumMinIndex:
         return {0, 20, true};
       default:
-        return largest(node, 0);
+        return largest(node);
     }
   }
 

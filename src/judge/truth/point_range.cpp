@@ -13,31 +13,32 @@ namespace kw::truth {
 
 namespace {
 
-/// Ops whose fp64 result may overflow although all operands are finite. Poles are not overflow.
+/// Whether the fp64 result may overflow although all operands are finite. Poles are not overflow.
 bool overflows(const PointSpec& spec, std::span<const ChunkOperand> in, int k) {
+  const double x = in[0].lanes->t[k], z = in.size() > 1 ? in[1].lanes->t[k] : x;
   switch (spec.op) {
-    case Op::Exp:
-    case Op::Exp2:
-    case Op::Expm1:
-    case Op::Sinh:
-    case Op::Cosh:
-    case Op::Erfcx:
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Hypot:
-      return true;
-    case Op::Div:
-      return in[1].lanes->t[k] != 0;
-    case Op::Pow:
-      return in[0].lanes->t[k] != 0;
+#define KW_POINTWISE(op, name, inputs, ...) \
+  case Op::op:                              \
+    __VA_ARGS__ break;
+#define OVERFLOWS(condition) return condition;
+#include "ops/table.def"
     default:
-      return false;
+      break;
   }
+  return false;
 }
 
 bool underflows(Op op) {
-  return op == Op::Exp || op == Op::Exp2 || op == Op::Sigmoid || op == Op::Erfc;
+  switch (op) {
+#define KW_POINTWISE(op, name, inputs, ...) \
+  case Op::op:                              \
+    __VA_ARGS__ break;
+#define UNDERFLOWS return true;
+#include "ops/table.def"
+    default:
+      break;
+  }
+  return false;
 }
 
 bool all_finite(std::span<const ChunkOperand> in, int k) {

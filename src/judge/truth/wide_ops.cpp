@@ -43,24 +43,27 @@ Wide by_end(Op op, const Wide& x) {
 /// The slope at 0 of a function that is proportional to its argument there; 0: it is another one.
 double slope_at_zero(Op op) {
   switch (op) {
-    case Op::Sin:
-    case Op::Tan:
-    case Op::Asin:
-    case Op::Atan:
-    case Op::Sinh:
-    case Op::Tanh:
-    case Op::Asinh:
-    case Op::Atanh:
-    case Op::Expm1:
-    case Op::Log1p:
-      return 1;
-    case Op::Erf:
-      return 2 * std::numbers::inv_sqrtpi;
-    case Op::Erfinv:
-      return 0.5 / std::numbers::inv_sqrtpi;
+#define KW_POINTWISE(op, name, inputs, ...) \
+  case Op::op:                              \
+    __VA_ARGS__ break;
+#define NEAR_ZERO(slope) return slope;
+#include "ops/table.def"
     default:
-      return 0;
+      break;
   }
+  return 0;
+}
+
+/// Of functions that are the integers below, above or beside their argument.
+Wide whole(Op op, const Wide& x) { return is_beyond_double(x) ? x : by_double(op, x); }
+
+/// By exponentials where those are huge. Where the argument is small the parts would cancel.
+Wide beyond_700(Op op, const Wide& x, const Wide& huge) {
+  return std::fabs(x.value()) < 700 ? by_double(op, x) : huge;
+}
+
+Wide log1p(const Wide& x) {
+  return x.finite() && x.exponent() > kHugeExponent ? log(x) : by_double(Op::Log1p, x);
 }
 
 /// Asinh and Acosh: ln(2 |x|) for large |x|, in or beyond fp64.
@@ -72,7 +75,7 @@ Wide inverse_hyperbolic(Op op, const Wide& x) {
 }
 
 /// erfc(x) = exp(-x²) erfcx(x), where fp64 has no erfc left.
-Wide erfc_of(const Wide& x) {
+Wide erfc(const Wide& x) {
   if (!x.finite() || x.negative() || !(Wide(26) < x)) return by_end(Op::Erfc, x);
   if (!(x < Wide(0x1p16))) return Wide(not_a_number());
   // A rounding of x² or of its quotient by ln 2 would become a relative error of x² units in the
@@ -89,60 +92,27 @@ Wide sigmoid(const Wide& x) {
   return x.negative() ? e / (Wide(1) + e) : Wide(1) / (Wide(1) + e);
 }
 
+Wide erfcx(const Wide& x) {
+  if (!is_beyond_double(x) || x.negative()) return by_double(Op::Erfcx, x);
+  return Wide(std::numbers::inv_sqrtpi) / x;
+}
+
 Wide function_of(Op op, const Wide& x) {
   if (x.nan()) return x;
   const double slope = slope_at_zero(op);
   if (slope != 0 && x.finite() && x.exponent() < kTinyExponent) return Wide(slope) * x;
   switch (op) {
-    case Op::Exp:
-      return exp(x);
-    case Op::Exp2:
-      return power_of_two(x);
-    case Op::Expm1:
-      return std::fabs(x.value()) < 700 ? by_double(op, x) : exp(x) - Wide(1);
-    case Op::Log:
-      return log(x);
-    case Op::Log2:
-      return log(x) / Wide(kLog2);
-    case Op::Log10:
-      return log(x) / Wide(kLog10);
-    case Op::Log1p:
-      return x.finite() && x.exponent() > kHugeExponent ? log(x) : by_double(op, x);
-    case Op::Sqrt:
-      return sqrt(x);
-    case Op::Rsqrt:
-      return Wide(1) / sqrt(x);
-    case Op::Reciprocal:
-      return Wide(1) / x;
-    case Op::Sigmoid:
-      return sigmoid(x);
-    case Op::Sinh:
-      // Where the argument is small the two parts would cancel.
-      if (std::fabs(x.value()) < 700) return by_double(op, x);
-      return (exp(x) - exp(-x)) / Wide(2);
-    case Op::Cosh:
-      return (exp(x) + exp(-x)) / Wide(2);
-    case Op::Tanh:
-    case Op::Erf:
-    case Op::Atan:
-    case Op::Sign:
-      return by_end(op, x);
-    case Op::Erfc:
-      return erfc_of(x);
-    case Op::Erfcx:
-      if (!is_beyond_double(x) || x.negative()) return by_double(op, x);
-      return Wide(std::numbers::inv_sqrtpi) / x;
-    case Op::Asinh:
-    case Op::Acosh:
-      return inverse_hyperbolic(op, x);
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Trunc:
-    case Op::Round:
-      return is_beyond_double(x) ? x : by_double(op, x);
+#define KW_POINTWISE(op, name, inputs, ...)
+#define KW_UNARY(op, name, ...) \
+  case Op::op:                  \
+    __VA_ARGS__ break;
+#define KW_FUNCTION(op, name, ...) KW_UNARY(op, name, __VA_ARGS__)
+#define WIDE(...) return __VA_ARGS__;
+#include "ops/table.def"
     default:
-      return by_double(op, x);
+      break;
   }
+  return by_double(op, x);
 }
 
 Wide distance(const Wide& moved, const Wide& y) {
