@@ -24,17 +24,13 @@ namespace kw::store {
 
 namespace {
 
-constexpr int64_t kIndexVersion = 1;
+constexpr int64_t kIndexVersion = 2;
 
-constexpr const char* kSchema[] = {
+constexpr const char* kSchema =
     "CREATE TABLE IF NOT EXISTS runs (folder TEXT PRIMARY KEY, mark TEXT NOT NULL, id TEXT, "
     "name TEXT, created TEXT, status TEXT, proposer TEXT, target TEXT, reason TEXT, "
     "candidates INTEGER, judged INTEGER, passed INTEGER, seconds REAL, best_us REAL, "
-    "estimate_us REAL, speedup REAL, bytes INTEGER) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS candidates (folder TEXT NOT NULL, id TEXT NOT NULL, "
-    "number INTEGER, proposer TEXT, origin TEXT, verdict TEXT, stage TEXT, reason TEXT, "
-    "microseconds REAL, estimate_us REAL, seconds REAL, PRIMARY KEY (folder, id)) WITHOUT ROWID",
-};
+    "estimate_us REAL, speedup REAL, bytes INTEGER) WITHOUT ROWID";
 
 SqlValue optional_value(const std::optional<double>& value) {
   return value ? SqlValue(*value) : SqlValue(std::monostate{});
@@ -49,7 +45,7 @@ class Index {
     if (found != 0 && found != kIndexVersion) {
       return input_error("index: it is of version {}", found);
     }
-    for (const char* table : kSchema) KW_TRY(index.database_.run(table));
+    KW_TRY(index.database_.run(kSchema));
     if (found == 0)
       KW_TRY(index.database_.run(fmt::format("PRAGMA user_version = {}", kIndexVersion)));
     return index;
@@ -67,12 +63,6 @@ class Index {
            run.reason, run.candidates, run.judged, run.passed, run.seconds,
            optional_value(run.best_us), optional_value(run.estimate_us),
            optional_value(run.speedup), run.bytes}));
-      for (const CandidateRow& one : summary.candidates) {
-        KW_TRY(database_.run("INSERT INTO candidates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                             {folder, one.id, one.number, one.proposer, one.origin, one.verdict,
-                              one.stage, one.reason, optional_value(one.microseconds),
-                              optional_value(one.estimate_us), one.when}));
-      }
       return Done{};
     });
   }
@@ -109,7 +99,6 @@ class Index {
   explicit Index(Database database) : database_(std::move(database)) {}
 
   Status remove_rows(const std::string& folder) {
-    KW_TRY(database_.run("DELETE FROM candidates WHERE folder = ?", {folder}));
     KW_TRY(database_.run("DELETE FROM runs WHERE folder = ?", {folder}));
     return Done{};
   }
