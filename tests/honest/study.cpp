@@ -12,25 +12,16 @@
 #include <random>
 #include <set>
 
-#include "compile/compile_worker.h"
 #include "core/json.h"
 #include "harness.h"
-#include "json_lines.h"
 #include "machine/devices.h"
 #include "modules.h"
 #include "os/files.h"
+#include "study_options.h"
 #include "truth/interpreter.h"
 
 namespace kw::honest {
 namespace {
-
-struct Settings {
-  std::string results, only;
-  int times = 20;
-  size_t designs = 1, shard = 0, shards = 1;
-  double budget = 1;
-  bool table = false;
-};
 
 struct Tools {
   std::unique_ptr<ports::Compiler> compiler;
@@ -41,11 +32,11 @@ struct Tools {
 using Seen = std::set<std::pair<std::string, int>>;
 
 /// One judgement. An Error is a failure of ours.
-Result<Json> judge(const HonestModule& module, int time, const Settings& settings, Tools& tools) {
+Result<Json> judge(const HonestModule& module, int time, const StudyOptions& options, Tools& tools) {
   verification::VerifyRequest request;
   request.module_path = "module.cu";
   request.reference_path = module.task->source_path;
-  request.budget_seconds = settings.budget;
+  request.budget_seconds = options.number("--budget", 1);
   std::mt19937_64 random(std::hash<std::string>{}(module.name) + static_cast<uint64_t>(time));
   if (time > 0) request.tunes = module.tunes[random() % module.tunes.size()];
   verification::VerifyTools with;
@@ -71,22 +62,23 @@ Result<Json> judge(const HonestModule& module, int time, const Settings& setting
   return line;
 }
 
-Result<int> run(const Settings& settings) {
+Result<int> run(const StudyOptions& options) {
   Seen seen;
-  const std::vector<Json> before = KW_TRY(read_json_lines(settings.results));
+  const std::vector<Json> before = KW_TRY(read_json_lines(options.results));
   for (const Json& line : before)
     seen.insert({line["module"].as_string(), static_cast<int>(line["time"].as_int())});
   Tools tools;
   tools.compiler = KW_TRY(machine::open_compiler(os::env("KW_TEST_COMPILER")));
   tools.device = KW_TRY(machine::open_device({"vgpu", "", 0, {}}));
-  const auto modules = KW_TRY(honest_modules(settings.designs, settings.only));
-  std::FILE* out = std::fopen(settings.results.c_str(), "a");
-  if (out == nullptr) return input_error("cannot write {}", settings.results);
+  const auto modules = KW_TRY(honest_modules(options.count("--designs", 1), options.text("--only")));
+  std::FILE* out = std::fopen(options.results.c_str(), "a");
+  if (out == nullptr) return input_error("cannot write {}", options.results);
+  const int times = static_cast<int>(options.count("--times", 20));
   int refused = 0, judged = 0;
-  for (int time = 0; time < settings.times; ++time) {
-    for (size_t i = settings.shard; i < modules.size(); i += settings.shards) {
+  for (int time = 0; time < times; ++time) {
+    for (size_t i = options.shard; i < modules.size(); i += options.shards) {
       if (seen.count({modules[i].name, time}) != 0) continue;
-      const auto line = judge(modules[i], time, settings, tools);
+      const auto line = judge(modules[i], time, options, tools);
       if (!line) {
         fmt::print("ERROR {}: {}\n", modules[i].name, line.error().message);
         continue;
@@ -117,8 +109,8 @@ std::string kind_of(const Json& line) {
   return "generated for " + name.substr(0, name.find('/', name.find('/') + 1));
 }
 
-Result<int> print_table(const Settings& settings) {
-  const std::vector<Json> lines = KW_TRY(read_json_lines(settings.results));
+Result<int> print_table(const StudyOptions& options) {
+  const std::vector<Json> lines = KW_TRY(read_json_lines(options.results));
   std::map<std::string, Row> rows;
   for (const Json& line : lines) {
     for (const std::string& kind : {kind_of(line), std::string("~all")}) {
@@ -139,48 +131,11 @@ Result<int> print_table(const Settings& settings) {
   return 0;
 }
 
-Result<Settings> settings_of(int argc, char** argv) {
-  Settings settings;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
-    if (word == "--table") {
-      settings.table = true;
-      continue;
-    }
-    if (word.rfind("--", 0) != 0) {
-      settings.results = word;
-      continue;
-    }
-    ++i;
-    if (word == "--times") settings.times = std::atoi(value.c_str());
-    if (word == "--designs") settings.designs = static_cast<size_t>(std::atoi(value.c_str()));
-    if (word == "--only") settings.only = value;
-    if (word == "--budget") settings.budget = std::atof(value.c_str());
-    if (word == "--shard" &&
-        std::sscanf(value.c_str(), "%zu/%zu", &settings.shard, &settings.shards) != 2)
-      return input_error("--shard needs a number and a count, such as 0/2");
-  }
-  if (settings.results.empty() || settings.shards == 0)
-    return input_error("usage: honest_study RESULTS.jsonl [--times N] [--designs N] [--only TEXT]");
-  return settings;
-}
-
 }  // namespace
-
-int main_of(int argc, char** argv) {
-  const auto settings = settings_of(argc, argv);
-  auto code = !settings         ? Result<int>(settings.error())
-              : settings->table ? print_table(*settings)
-                                : run(*settings);
-  if (code) return *code;
-  fmt::print(stderr, "{}\n", code.error().message);
-  return 2;
-}
-
 }  // namespace kw::honest
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == kw::compile::kWorkerCommand)
-    return kw::compile::compile_worker_main();
-  return kw::honest::main_of(argc, argv);
+  using namespace kw::honest;
+  return study_main(argc, argv, {"--times N", "--designs N", "--only TEXT", "--budget SECONDS"}, run,
+                    print_table);
 }

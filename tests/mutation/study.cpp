@@ -12,8 +12,7 @@
 #include <map>
 #include <set>
 
-#include "../honest/json_lines.h"
-#include "compile/compile_worker.h"
+#include "../honest/study_options.h"
 #include "laboratory.h"
 #include "machine/devices.h"
 #include "os/files.h"
@@ -23,12 +22,12 @@
 namespace kw::mutation {
 namespace {
 
+using honest::StudyOptions;
+
 struct Settings {
-  std::string results, only;
-  size_t each = 2, modules = 120, shard = 0, shards = 1;
-  uint64_t seed = 1;
-  double most_seconds = 3;  // of judging one original
-  bool table = false;
+  size_t each;
+  uint64_t seed;
+  double most_seconds;  // of judging one original
 };
 
 struct Tools {
@@ -100,17 +99,19 @@ class Study {
   std::set<std::string> seen_;
 };
 
-Result<int> run(const Settings& settings) {
+Result<int> run(const StudyOptions& options) {
+  const Settings settings = {options.count("--each", 2), options.count("--seed", 1),
+                             options.number("--most-seconds", 3)};
   Tools tools;
   tools.compiler = KW_TRY(machine::open_compiler(os::env("KW_TEST_COMPILER")));
   tools.device = KW_TRY(machine::open_device({"vgpu", "", 0, {}}));
-  const auto modules = KW_TRY(honest::honest_modules(1, settings.only));
-  const std::vector<Json> before = KW_TRY(honest::read_json_lines(settings.results));
-  std::FILE* out = std::fopen(settings.results.c_str(), "a");
-  if (out == nullptr) return input_error("cannot write {}", settings.results);
+  const auto modules = KW_TRY(honest::honest_modules(1, options.text("--only")));
+  const std::vector<Json> before = KW_TRY(honest::read_json_lines(options.results));
+  std::FILE* out = std::fopen(options.results.c_str(), "a");
+  if (out == nullptr) return input_error("cannot write {}", options.results);
   Study study(settings, tools, out, before);
-  const size_t wanted = std::min(settings.modules, modules.size());
-  for (size_t i = settings.shard; i < wanted; i += settings.shards)
+  const size_t wanted = std::min(options.count("--modules", 120), modules.size());
+  for (size_t i = options.shard; i < wanted; i += options.shards)
     study.judge(modules[i * modules.size() / wanted]);
   std::fclose(out);
   return 0;
@@ -151,8 +152,8 @@ void print_row(const std::string& name, const Row& row) {
              row.legal, row.score());
 }
 
-Result<int> print_table(const Settings& settings) {
-  const std::vector<Json> lines = KW_TRY(honest::read_json_lines(settings.results));
+Result<int> print_table(const StudyOptions& options) {
+  const std::vector<Json> lines = KW_TRY(honest::read_json_lines(options.results));
   std::map<int64_t, Row> rows;
   std::set<std::string> modules, skipped;
   Row all;
@@ -183,51 +184,12 @@ Result<int> print_table(const Settings& settings) {
   return 0;
 }
 
-Result<Settings> settings_of(int argc, char** argv) {
-  Settings settings;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
-    if (word == "--table") {
-      settings.table = true;
-      continue;
-    }
-    if (word.rfind("--", 0) != 0) {
-      settings.results = word;
-      continue;
-    }
-    ++i;
-    if (word == "--each") settings.each = static_cast<size_t>(std::atoi(value.c_str()));
-    if (word == "--modules") settings.modules = static_cast<size_t>(std::atoi(value.c_str()));
-    if (word == "--seed") settings.seed = static_cast<uint64_t>(std::atoll(value.c_str()));
-    if (word == "--only") settings.only = value;
-    if (word == "--most-seconds") settings.most_seconds = std::atof(value.c_str());
-    if (word == "--shard" &&
-        std::sscanf(value.c_str(), "%zu/%zu", &settings.shard, &settings.shards) != 2)
-      return input_error("--shard needs a number and a count, such as 0/2");
-  }
-  if (settings.results.empty() || settings.shards == 0 || settings.modules == 0)
-    return input_error(
-        "usage: mutation_study RESULTS.jsonl [--each N] [--modules N] [--seed N] [--only TEXT] "
-        "[--shard I/N] | --table");
-  return settings;
-}
-
 }  // namespace
-
-int main_of(int argc, char** argv) {
-  const auto settings = settings_of(argc, argv);
-  auto code = !settings         ? Result<int>(settings.error())
-              : settings->table ? print_table(*settings)
-                                : run(*settings);
-  if (code) return *code;
-  fmt::print(stderr, "{}\n", code.error().message);
-  return 2;
-}
-
 }  // namespace kw::mutation
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == kw::compile::kWorkerCommand)
-    return kw::compile::compile_worker_main();
-  return kw::mutation::main_of(argc, argv);
+  using namespace kw::mutation;
+  return kw::honest::study_main(
+      argc, argv, {"--each N", "--modules N", "--seed N", "--only TEXT", "--most-seconds S"}, run,
+      print_table);
 }
