@@ -106,18 +106,6 @@ Status Database::check() {
   return input_error("index: it is damaged");
 }
 
-Status Database::transaction(const std::function<Status()>& work) {
-  KW_TRY(run("BEGIN IMMEDIATE"));
-  Status done = work();
-  if (done) {
-    Result<std::vector<SqlRow>> committed = run("COMMIT");
-    if (committed) return Done{};
-    done = std::move(committed).error();
-  }
-  static_cast<void>(run("ROLLBACK"));
-  return done;
-}
-
 Error Database::failure(const std::string& sql) const {
   const char* why = handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory";
   const std::string message = fmt::format("index: {}: {}", sql, why);

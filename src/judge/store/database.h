@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,8 +33,6 @@ class Database {
   Result<std::vector<SqlRow>> run(const std::string& sql, const SqlRow& parameters = {});
   /// Checks the whole file; Blame::Input when part of it is damaged.
   Status check();
-  /// Keeps everything `work` does, or nothing of it when `work` fails.
-  Status transaction(const std::function<Status()>& work);
 
  private:
   struct Close {

@@ -1,8 +1,9 @@
 // Listing runs must not read thousands of files. Every change of a run ends in events.jsonl, so the
 // size and time of that file show whether a row is still true. The index is therefore only a cache.
 // A reader reads again the folders whose mark differs. A writer that cannot write the index ignores
-// it. A damaged file or another version is deleted; a read-only one is not used. The alternative,
-// an index that is the only record, would need every writer to be safe against crashes twice. The
+// it. A damaged file or another version is deleted; a read-only one is not used. SQLite notices
+// damage to its own structure only, so each mark ends in a hash of its row. The alternative, an
+// index that is the only record, would need every writer to be safe against crashes twice. The
 // cost: each listing checks the files of every run.
 #include "store/index.h"
 
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <map>
 
+#include "core/hash.h"
 #include "os/disk.h"
 #include "os/files.h"
 #include "os/inside.h"
@@ -36,6 +38,23 @@ SqlValue optional_value(const std::optional<double>& value) {
   return value ? SqlValue(*value) : SqlValue(std::monostate{});
 }
 
+constexpr size_t kMark = 1;  // the column
+
+std::string text_of(const SqlValue& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
+  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  return text(value);
+}
+
+/// The mark in the index: the folder's, with a hash of all other columns.
+std::string row_mark(const std::string& mark, const SqlRow& row) {
+  std::string all = mark;
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (i != kMark) all += '\0' + text_of(row[i]);
+  }
+  return mark + ' ' + hash_hex(all);
+}
+
 class Index {
  public:
   static Result<Index> open(const std::string& path) {
@@ -54,27 +73,43 @@ class Index {
   Status check() { return database_.check(); }
 
   Status put(const std::string& folder, const std::string& mark, const RunSummary& summary) {
-    return database_.transaction([&]() -> Status {
-      KW_TRY(remove_rows(folder));
-      const RunRow& run = summary.run;
-      KW_TRY(database_.run(
-          "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-          {folder, mark, run.id, run.name, run.created, run.status, run.proposer, run.target,
-           run.reason, run.candidates, run.judged, run.passed, run.seconds,
-           optional_value(run.best_us), optional_value(run.estimate_us),
-           optional_value(run.speedup), run.bytes}));
-      return Done{};
-    });
+    const RunRow& run = summary.run;
+    SqlRow row = {folder,
+                  "",
+                  run.id,
+                  run.name,
+                  run.created,
+                  run.status,
+                  run.proposer,
+                  run.target,
+                  run.reason,
+                  run.candidates,
+                  run.judged,
+                  run.passed,
+                  run.seconds,
+                  optional_value(run.best_us),
+                  optional_value(run.estimate_us),
+                  optional_value(run.speedup),
+                  run.bytes};
+    row[kMark] = row_mark(mark, row);
+    KW_TRY(
+        database_.run("INSERT OR REPLACE INTO runs VALUES "
+                      "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                      row));
+    return Done{};
   }
 
   Status drop(const std::string& folder) {
-    return database_.transaction([&] { return remove_rows(folder); });
+    KW_TRY(database_.run("DELETE FROM runs WHERE folder = ?", {folder}));
+    return Done{};
   }
 
+  /// Of each folder; "" where the row is not what was written.
   Result<std::map<std::string, std::string>> marks() {
     std::map<std::string, std::string> marks;
-    for (const SqlRow& row : KW_TRY(database_.run("SELECT folder, mark FROM runs"))) {
-      marks[text(row[0])] = text(row[1]);
+    for (const SqlRow& row : KW_TRY(database_.run("SELECT * FROM runs"))) {
+      const std::string mark = text(row[kMark]), own = mark.substr(0, mark.rfind(' '));
+      marks[text(row[0])] = mark == row_mark(own, row) ? own : "";
     }
     return marks;
   }
@@ -97,11 +132,6 @@ class Index {
 
  private:
   explicit Index(Database database) : database_(std::move(database)) {}
-
-  Status remove_rows(const std::string& folder) {
-    KW_TRY(database_.run("DELETE FROM runs WHERE folder = ?", {folder}));
-    return Done{};
-  }
 
   Database database_;
 };

@@ -168,6 +168,16 @@ TEST(Index, OfAnotherVersionIsReplaced) {
   expect_listed(root.path(), 1);
 }
 
+TEST(Index, AnEditedRowIsReadAgain) {
+  const TestFolder root;
+  finished(root.path(), "a", 3);
+  {
+    Database database = Database::open(root.path() + "/index.sqlite").value();
+    ASSERT_TRUE(database.run("UPDATE runs SET status = 'failed', best_us = 1, bytes = bytes + 1"));
+  }
+  expect_listed(root.path(), 1);
+}
+
 TEST(Index, IsNotNeeded) {
   const TestFolder root;
   finished(root.path(), "a", 3);
