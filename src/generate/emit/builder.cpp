@@ -154,6 +154,7 @@ DeviceFunction KernelBuilder::function(const Emitter& e, const std::string& what
   source +=
       fmt::format("// {}\n{} {{\n{}}}\n", replace_all(what, "\n", "\n// "), signature.text, body);
   kernel_.functions.insert(e.used().functions.begin(), e.used().functions.end());
+  kernel_.cut_short = kernel_.cut_short || e.overflowed();
   return {name, signature.args};
 }
 

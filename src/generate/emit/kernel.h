@@ -50,6 +50,7 @@ struct Kernel {
   std::vector<Variant> variants;    // fastest first; the last one has `when` "": it always holds
   std::string source;               // text of the __global__ functions
   std::set<std::string> functions;  // device functions it calls: helpers.h, approx.h
+  bool cut_short = false;           // an emitter gave up, so the source is not the whole program
 };
 
 /// The plan condition under which every position in the region's tensors fits a 32-bit int with a

@@ -150,7 +150,11 @@ Result<Kernel> emitted(const Region& region, const std::string& name,
   const Schedule* row = find_schedule(name);
   if (row == nullptr || !row->applies(region, context))
     return input_error("schedule '{}' does not apply to kernel '{}'", name, region.name);
-  return row->emit(region, context);
+  Kernel kernel = row->emit(region, context);
+  if (kernel.cut_short)
+    return input_error("schedule '{}': one thread of kernel '{}' would compute too many values",
+                       name, region.name);
+  return kernel;
 }
 
 /// The way to partition the first program into the design's number of kernels. Other traces are

@@ -199,16 +199,23 @@ class Cutter {
     return std::nullopt;
   }
 
-  bool can_be_cut(NodeId id, const Region& region, const Roots& roots) const {
+  bool can_be_cut(NodeId id, OpKind kind, const Region& region, const Roots& roots) const {
     return roots.count(id) == 0 && region.loads.count(id) == 0 &&
-           graph::op_info(graph_[id].op).kind == OpKind::Pointwise;
+           graph::op_info(graph_[id].op).kind == kind;
   }
 
+  // A result of arithmetic; where there is none, of a movement, such as a pad of a pad.
   std::optional<NodeId> best_cut(const Region& region, const Emitter& e, const Roots& roots) const {
+    const std::optional<NodeId> cut = best_cut(region, e, roots, OpKind::Pointwise);
+    return cut ? cut : best_cut(region, e, roots, OpKind::Movement);
+  }
+
+  std::optional<NodeId> best_cut(const Region& region, const Emitter& e, const Roots& roots,
+                                 OpKind kind) const {
     std::optional<NodeId> best;
     double best_distance = 0;
     for (const auto& [id, times] : e.used().instances) {
-      if (times < 2 || !can_be_cut(id, region, roots)) continue;
+      if (times < 2 || !can_be_cut(id, kind, region, roots)) continue;
       const double distance = std::fabs(std::log2(times) - std::log2(kMostStatements) / 2);
       if (!best || distance < best_distance) {
         best = id;
@@ -217,7 +224,7 @@ class Cutter {
     }
     if (best) return best;
     std::vector<NodeId> chain = interior(region);
-    std::erase_if(chain, [&](NodeId id) { return !can_be_cut(id, region, roots); });
+    std::erase_if(chain, [&](NodeId id) { return !can_be_cut(id, kind, region, roots); });
     if (chain.empty()) return std::nullopt;
     return chain[chain.size() / 2];
   }
