@@ -16,7 +16,7 @@ namespace kw::kernel {
 
 namespace {
 
-constexpr size_t kMaxPlanLines = 1000;
+constexpr size_t kMaxPlanLines = 5000;
 constexpr size_t kMaxDiagnostics = 100;
 constexpr int64_t kVersion = 1;
 
