@@ -2,7 +2,9 @@
 // movements from the root. Memory with strides, as in PyTorch, would need a node per element. A
 // read repeats the movements if the root has changed. A write undoes them: it reshapes back,
 // inverts permutations and puts a slice back into its source. Whether a reshape shares memory
-// follows from strides, as in PyTorch; every root is assumed to be contiguous. The cost: each write
+// follows from strides, as in PyTorch; every root is assumed to be contiguous. Strides follow from
+// which extents are 1: `x.t().contiguous()` is a view where x has one column and a copy elsewhere.
+// A write that would show the difference adds guards for these extents. The cost: each write
 // through a view adds nodes for the whole root.
 #include "frontend/cell.h"
 
@@ -97,6 +99,26 @@ std::optional<Extents> strides_of(const Shape& root, const std::vector<Node>& st
   return strides;
 }
 
+/// Notes in the root what decided whether a result of these steps shares its memory.
+void note_decision(const Shape& root, const std::vector<Node>& steps, Cell* cell) {
+  const auto note = [&](const Shape& shape) {
+    for (const Dim& extent : shape) {
+      if (!extent.is_constant() && !contains(cell->decided_by, extent))
+        cell->decided_by.push_back(extent);
+    }
+  };
+  // A reshape of memory without gaps always shares it.
+  if (std::ranges::all_of(steps, [](const Node& step) { return step.op == Op::Reshape; })) return;
+  note(root);
+  for (const Node& step : steps) note(step.shape);
+}
+
+/// A write shows which tensors share this memory, so the trace holds only where they are the same.
+void guard_sharing(Builder& graph, Cell* root) {
+  for (const Dim& extent : std::exchange(root->decided_by, {}))
+    graph.guard(fmt::format("{} {} 1", extent.text(), extent.value() == 1 ? "==" : "!="));
+}
+
 bool gapless(const Extents& shape, const Extents& strides) {
   const Extents want = contiguous_strides(shape);
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -104,6 +126,11 @@ bool gapless(const Extents& shape, const Extents& strides) {
     if (shape[i] != 1 && strides[i] != want[i]) return false;
   }
   return true;
+}
+
+bool without_gaps(const Builder& graph, const Cell& view) {
+  const auto strides = strides_of(graph[view.base->node].shape, view.steps);
+  return strides && gapless(values_of(graph[view.node].shape), *strides);
 }
 
 /// One dim of a slice.
@@ -199,9 +226,18 @@ Tensor new_tensor(NodeId node) {
 
 Tensor view_of(Builder& graph, const Tensor& base, NodeId node, Sharing sharing) {
   if (!base.cell) return new_tensor(node);
-  if (node == base.cell->node) {
-    const bool copies = sharing == Sharing::Contiguous && !is_contiguous(graph, base);
-    return copies ? new_tensor(node) : base;
+  const Cell& from = *base.cell;
+  const std::shared_ptr<Cell> root = from.base ? from.base : base.cell;
+  const Shape root_shape = graph[root->node].shape;
+  const auto copied = [&](const std::vector<Node>& steps) {
+    Tensor copy = new_tensor(node);
+    note_decision(root_shape, steps, copy.cell.get());
+    return copy;
+  };
+  if (node == from.node) {
+    if (sharing != Sharing::Contiguous || !from.base) return base;
+    note_decision(root_shape, from.steps, root.get());
+    return without_gaps(graph, from) ? base : copied(from.steps);
   }
   std::vector<Node> steps;
   for (NodeId at = node; at != base.cell->node; at = graph[at].inputs[0]) {
@@ -213,11 +249,9 @@ Tensor view_of(Builder& graph, const Tensor& base, NodeId node, Sharing sharing)
     }
     steps.insert(steps.begin(), graph[at]);
   }
-  const Cell& from = *base.cell;
   steps.insert(steps.begin(), from.steps.begin(), from.steps.end());
-  const std::shared_ptr<Cell> root = from.base ? from.base : base.cell;
-  if (sharing != Sharing::View && !strides_of(graph[root->node].shape, steps))
-    return new_tensor(node);
+  if (sharing != Sharing::View) note_decision(root_shape, steps, root.get());
+  if (sharing != Sharing::View && !strides_of(root_shape, steps)) return copied(steps);
   Tensor view = new_tensor(node);
   view.cell->base = root;
   view.cell->base_version = root->version;
@@ -227,8 +261,10 @@ Tensor view_of(Builder& graph, const Tensor& base, NodeId node, Sharing sharing)
 
 bool is_contiguous(Builder& graph, const Tensor& tensor) {
   if (!tensor.cell || !tensor.cell->base) return true;
-  const auto strides = strides_of(graph[tensor.cell->base->node].shape, tensor.cell->steps);
-  return strides && gapless(values_of(graph[tensor.cell->node].shape), *strides);
+  Cell decision;
+  note_decision(graph[tensor.cell->base->node].shape, tensor.cell->steps, &decision);
+  guard_sharing(graph, &decision);
+  return without_gaps(graph, *tensor.cell);
 }
 
 Result<NodeId> read(Builder& graph, const Tensor& tensor) {
@@ -250,6 +286,7 @@ Status write(Builder& graph, const Tensor& tensor, NodeId value) {
         "writing through this view is not supported\nwrite into the tensor itself, or call "
         ".clone() "
         "first");
+  guard_sharing(graph, cell->base ? cell->base.get() : cell);
   if (!cell->base) {
     cell->node = value;
     ++cell->version;

@@ -21,6 +21,8 @@ struct Cell {
   uint64_t base_version = 0;       // the base's version when `node` was computed
   std::vector<graph::Node> steps;  // movements from the base's node to this one
   bool read_only = false;          // shares memory with a tensor in a way that a write cannot undo
+  // Of a root: extents that decided whether another tensor shares its memory, by being 1 or not.
+  std::vector<graph::Dim> decided_by;
 };
 
 /// What PyTorch guarantees about the memory of an operation's result.
@@ -35,7 +37,8 @@ Tensor new_tensor(graph::NodeId node);
 /// A view of `base`, if only movements lead from `base` to `node` and the memory is shared.
 /// Otherwise a tensor with its own cell.
 Tensor view_of(graph::Builder& graph, const Tensor& base, graph::NodeId node, Sharing sharing);
-/// Whether the tensor has no gaps in memory, with the last dim fastest.
+/// Whether the tensor has no gaps in memory, with the last dim fastest. Extents that decide it are
+/// guarded.
 bool is_contiguous(graph::Builder& graph, const Tensor& tensor);
 /// The node that holds the tensor's current value.
 Result<graph::NodeId> read(graph::Builder& graph, const Tensor& tensor);
