@@ -25,8 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kSample = 12;  // every so many cases, where not all are asked for
-// Short rows beside other kernels are sorted in full tiles: minutes on the virtual GPU.
-constexpr std::string_view kSlow = "tests_frontend_agree_sort_topk";
 // Always taken: one thread would compute so much of it that the partition must cut it.
 constexpr std::string_view kLarge = "tests_frontend_agree_resizing";
 
@@ -39,7 +37,7 @@ bool all_asked() { return !os::env("KW_CODEGEN_ALL").empty(); }
 bool is_taken(const std::string& name, size_t i) {
   const std::string only = os::env("KW_CODEGEN_ONLY");
   if (!only.empty()) return name.find(only) != std::string::npos;
-  return all_asked() || name == kLarge || (i % kSample == 0 && name != kSlow);
+  return all_asked() || name == kLarge || i % kSample == 0;
 }
 
 std::string read_text(const fs::path& path) {

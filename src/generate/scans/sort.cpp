@@ -123,8 +123,11 @@ class Sort {
     w.line("const Index row = blockIdx.x / tiles, start = blockIdx.x % tiles * kSize;");
     loop_.write_row(e, w);
     w.raw(row);
+    w.comment("The last tile of a row may need less.");
+    w.line("int size = kSize;");
+    w.line("while (!kWhole && size > 2 && size / 2 >= {} - start) size /= 2;", n);
     {
-      const auto load = w.block(each("i", "kSize"));
+      const auto load = w.block(each("i", "size"));
       w.line("const Index column = start + i;");
       w.line(
           "items[i] = {static_cast<decltype(items[i].key)>(~0ull), "
@@ -140,7 +143,7 @@ class Sort {
     }
     {
       const auto part = w.block("else");
-      const auto copy = w.block(each("i", "kSize"));
+      const auto copy = w.block(each("i", "size"));
       w.line("if (start + i < {0}) static_cast<{1}*>(sorted)[row * {0} + start + i] = items[i];", n,
              item());
     }
@@ -155,10 +158,10 @@ class Sort {
   }
 
   void write_exchanges(CudaWriter& w) const {
-    const auto runs = w.block("for (int run = 2; run <= kSize; run *= 2)");
+    const auto runs = w.block("for (int run = 2; run <= size; run *= 2)");
     const auto steps = w.block("for (int by = run / 2; by > 0; by /= 2)");
     {
-      const auto pairs = w.block(each("pair", "kSize / 2"));
+      const auto pairs = w.block(each("pair", "size / 2"));
       w.line("const int low = 2 * pair - (pair & (by - 1)), high = low + by;");
       w.line("const {} a = items[low], b = items[high];", item());
       const auto swap = w.block("if ((b < a) == ((low & run) == 0))");
