@@ -218,9 +218,10 @@ void execute(const Party& p) {
       elect(p);
       break;
     default:
-      break;  // WarpSync: only the ordering below
+      // Only __syncwarp() orders memory. ptxas moves loads and stores across the others.
+      if (p.m.counters == nullptr) sync_warp(p.m, p.w, p.lanes);
+      break;
   }
-  if (p.m.counters == nullptr) sync_warp(p.m, p.w, p.lanes);
 }
 
 void check_members(Machine& m, const Warp& w, uint32_t pc, uint32_t lanes, uint32_t members) {

@@ -199,7 +199,7 @@ KW_LANE void permute_lanes(U32* d, const U32* a, const uint32_t* from) {
 }
 
 /// A shuffle in which all 32 lanes take part, so every source lane exists.
-KW_LANE bool shuffle_whole_warp(Machine& m, Warp& w, const Inst& in) {
+KW_LANE bool shuffle_whole_warp(Warp& w, const Inst& in) {
   std::byte* regs = w.regs;
   const U32* members = lanes32(regs, in.args.src[3]);
   const U32* b = lanes32(regs, in.args.src[1]);
@@ -225,16 +225,15 @@ KW_LANE bool shuffle_whole_warp(Machine& m, Warp& w, const Inst& in) {
   }
   permute_lanes(lanes32(regs, in.args.dst[0]), lanes32(regs, in.args.src[0]), from);
   if ((in.flags & kFlagSecondDst) != 0) mask_at(regs, in.args.dst[1]) = inside;
-  if (m.block->dirty) sync_warp(m, w, ~0u);
   return true;
 }
 
 /// The same for a warp with a shadow; false also if a source is undefined.
-KW_LANE bool shuffle_defined(Machine& m, Warp& w, const Inst& in) {
+KW_LANE bool shuffle_defined(Warp& w, const Inst& in) {
   for (int s = 0; s < 4; ++s) {
     if (!is_defined(w, in.args.src[s], 4)) return false;
   }
-  if (!shuffle_whole_warp(m, w, in)) return false;
+  if (!shuffle_whole_warp(w, in)) return false;
   U32* bits = lanes32(w.shadow, in.args.dst[0]);
   for (int i = 0; i < kLanes; ++i) bits[i] = 0;
   if ((in.flags & kFlagSecondDst) != 0) mask_at(w.shadow, in.args.dst[1]) = 0;
@@ -335,7 +334,7 @@ class Loop {
   Step collective(const Inst& in, uint32_t mask) {
     if (mask == 0) return Step::Next;
     if (in.op == Op::Shuffle && mask == ~0u && (in.flags & kFlagHasMask) != 0 &&
-        (kMode == Mode::Tainted ? shuffle_defined(m_, w_, in) : shuffle_whole_warp(m_, w_, in)))
+        (kMode == Mode::Tainted ? shuffle_defined(w_, in) : shuffle_whole_warp(w_, in)))
       return Step::Next;
     const uint32_t done = run_collective(m_, w_, run_.pc, mask);
     const uint32_t waiting = mask & ~done;
