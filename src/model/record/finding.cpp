@@ -47,7 +47,8 @@ constexpr std::array<Row, 28> kRows = {{
     {FindingKind::MissingSyncwarp, "missing-syncwarp",
      "threads of one warp do not run in lock step: put __syncwarp() between the two accesses"},
     {FindingKind::MissingCopyWait, "missing-copy-wait",
-     "wait for the copy before its target is used: cp.async.commit_group and cp.async.wait_group "
+     "wait for the copy before its target is used or its source changed: cp.async.commit_group and "
+     "cp.async.wait_group "
      "in "
      "the thread that copies, then __syncthreads() for the others"},
     {FindingKind::GlobalRaceInBlock, "global-race-in-block",

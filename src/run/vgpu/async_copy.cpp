@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/core.h>
+
 #include "vgpu/machine.h"
 #include "vgpu/pool.h"
 #include "vgpu/races.h"
+#include "vgpu/report.h"
 #include "vgpu/resolve.h"
 #include "vgpu/scheduler.h"
 #include "vgpu/slow_ops.h"
@@ -43,6 +46,9 @@ uint32_t bytes_read(const AsyncCopyInst& copy, const Warp& w, int lane) {
 // Splits the copy into power-of-two pieces, so that each is an access that the checks support.
 void read_source(Machine& m, Warp& w, int lane, uint32_t pc, const Target& source, uint32_t bytes,
                  PendingCopy& pending) {
+  pending.region = source.region;
+  pending.source = source.offset;
+  pending.read = bytes;
   std::memcpy(pending.data, source.data, bytes);
   if (m.counters != nullptr || !m.regions[source.region].tracked) return;
   for (uint32_t at = 0; at < bytes;) {
@@ -77,14 +83,42 @@ void land(Machine& m, Warp& w, const PendingCopy& copy) {
   Block& block = *m.block;
   if (m.counters == nullptr) {
     // Reads before the copy started were checked then, and reads since then saw undefined bytes.
-    for (uint32_t at = 0; at < copy.bytes; ++at) {
-      block.shared_reads[(copy.shared + at) >> block.unit_log2] = 0;
-      block.shared_writes[(copy.shared + at) >> block.unit_log2] &= ~shared_stamp::kSpecial;
+    const uint32_t end = copy.shared + copy.bytes;
+    for (uint32_t unit = copy.shared >> block.unit_log2; unit << block.unit_log2 < end; ++unit) {
+      forget_readers(block, unit);
+      block.shared_writes[unit] &= ~shared_stamp::kSpecial;
     }
     check_target(m, w, copy, copy.has_undefined ? copy.undefined : nullptr);
   }
   std::memcpy(block.shared + copy.shared, copy.data, copy.bytes);
   ++m.progress;
+}
+
+// The copy may read its source until the wait. So a change since it was issued is an error, even by
+// the copying thread or after a barrier. Those that nothing orders are found as races already.
+void check_source(Machine& m, const Warp& w, const PendingCopy& copy) {
+  namespace st = global_stamp;
+  if (copy.read == 0 || m.counters != nullptr) return;
+  const MemoryRegion& region = m.regions[copy.region];
+  if (region.writes == nullptr) return;
+  const std::byte* now = region.data + copy.source;
+  const auto at = std::mismatch(now, now + copy.read, copy.data).first - now;
+  if (at == copy.read) return;
+  const uint64_t offset = copy.source + static_cast<uint64_t>(at);
+  const uint64_t written = region.writes[offset >> region.unit_log2];
+  if (st::segment(written) < m.launch_segment) return;
+  const Actor writer{m.segments[st::segment(written) - m.launch_segment].block, st::thread(written),
+                     st::pc(written)};
+  const Actor copier = actor(m, w, static_cast<int>(copy.lane), copy.pc);
+  const Subject subject = region_subject(m, copy.region, static_cast<int64_t>(offset), writer.pc);
+  report(m, record::FindingKind::MissingCopyWait, record::Certainty::Certain, writer, subject,
+         copier, [&] {
+           return fmt::format(
+               "changes {}, which the cp.async of {} at line {} may still be reading: that thread "
+               "has not waited for it",
+               subject_text(subject), thread_name(thread_id(m.launch, copier.block, copier.thread)),
+               place_of(*m.launch.code, copy.pc).line);
+         });
 }
 
 // For a warp that never waits: on any device its oldest copies have arrived by now.
@@ -148,10 +182,12 @@ void async_wait(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
     const PendingCopy& copy = own.pending[i];
     const uint32_t committed = own.group[copy.lane];
     const bool ready = everything || (copy.group < committed && committed - copy.group > in.target);
-    if ((mask >> copy.lane & 1) != 0 && ready)
-      land(m, w, copy);
-    else
+    if ((mask >> copy.lane & 1) == 0 || !ready) {
       own.pending[kept++] = copy;
+      continue;
+    }
+    check_source(m, w, copy);
+    land(m, w, copy);
   }
   own.pending.resize(kept);
 }

@@ -172,6 +172,7 @@ struct Code {
                         // run in order
   bool has_sync = false;            // as `serial`, without prints: blocks may order each other
   bool has_strong_stores = false;   // volatile, relaxed or releasing stores to global memory
+  bool orders_parts = false;        // may order some threads of a block without the others
   std::vector<int> variables_used;  // indices into Module::variables (.global, .const)
   int max_threads[3] = {0, 0, 0};
   int required_threads[3] = {0, 0, 0};

@@ -169,8 +169,12 @@ constexpr DecodeRow kCollectiveDecoders[] = {
 
 bool decode_warp_sync(Decoder& d, const Instruction& in) {
   if (in.operands.size() != 1) return false;
-  const auto mask = d.source(in.operands[0], 4, Type::B32);
+  const ptx::Operand& members = in.operands[0];
+  const auto mask = d.source(members, 4, Type::B32);
   if (!mask) return false;
+  const bool whole =
+      members.kind == ptx::Operand::Kind::Immediate && static_cast<uint32_t>(members.bits) == ~0u;
+  if (!whole) d.code.orders_parts = true;
   Inst& inst = d.emit(Op::WarpSync);
   inst.flags = kFlagHasMask;
   inst.args.src[3] = *mask;

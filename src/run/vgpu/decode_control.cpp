@@ -186,6 +186,7 @@ bool decode_fence(Decoder& d, const Instruction& in) {
   for (const char* scope : kScopes) device_wide = device_wide || (in.has(scope) && scope[0] != 'c');
   Inst& inst = d.emit(Op::Fence);
   inst.sub = device_wide ? 1 : 0;
+  d.code.orders_parts = true;
   if (device_wide) d.code.serial = d.code.has_sync = true;
   return true;
 }
@@ -226,6 +227,7 @@ bool decode_barrier(Decoder& d, const Instruction& in) {
     if (!count) return false;
     barrier.count = *count;
     barrier.has_count = true;
+    d.code.orders_parts = true;
   }
   barrier.uniform = std::ranges::all_of(
       list, [](const Operand* operand) { return operand->kind == Operand::Kind::Immediate; });

@@ -285,6 +285,7 @@ void note_access(Code& code, const MemOp& mem, bool orders) {
     code.shared_unit_log2 = std::min(code.shared_unit_log2, log2);
   }
   if (global && orders) code.serial = code.has_sync = true;
+  if (mem.order >= Order::Acquire) code.orders_parts = true;
   if (global && mem.is_store && mem.order > Order::Seed) code.has_strong_stores = true;
 }
 

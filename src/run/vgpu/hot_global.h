@@ -7,6 +7,7 @@
 #include "vgpu/hot_scan.h"
 #include "vgpu/machine.h"
 #include "vgpu/ordering.h"
+#include "vgpu/readers.h"
 
 namespace kw::vgpu::KW_SIMD_LEVEL {
 
@@ -39,8 +40,8 @@ KW_LANE bool is_own(uint64_t stamp, uint64_t now, const GlobalOrder& o) {
 
 /// Second check, for units that this block may have used before. It accepts a lane's own accesses
 /// and data that all blocks read. False: an exact check is needed.
-KW_LANE bool read_known_units(MemoryRegion& region, uint64_t unit, uint32_t units, int per_lane,
-                              uint64_t mine, const GlobalOrder& o) {
+KW_LANE bool read_known_units(Machine& m, MemoryRegion& region, uint64_t unit, uint32_t units,
+                              int per_lane, uint64_t mine, const GlobalOrder& o) {
   namespace st = global_stamp;
   for (uint32_t i = 0; i < units; ++i) {
     const uint64_t now = stamp_of(mine, i, per_lane);
@@ -50,6 +51,10 @@ KW_LANE bool read_known_units(MemoryRegion& region, uint64_t unit, uint32_t unit
     uint64_t& first = region.reads[unit + i];
     const bool everyone = first >= o.old && (first & st::kSpread) == st::kManyBlocks;
     if (!readable || (first & st::kStrong) != 0) return false;
+    if (m.reader_lists != nullptr) {
+      note_reader(m, region, unit + i, now);
+      continue;
+    }
     if (everyone || (is_own(first, now, o) && (first & st::kSpread) != 0)) continue;
     if (is_ordered(first, o) || is_own(first, now, o)) {
       first = now;
@@ -65,8 +70,8 @@ KW_LANE bool read_known_units(MemoryRegion& region, uint64_t unit, uint32_t unit
 
 /// Stamps `units` units of neighbouring lanes that begin with `lane`; each lane covers 2^per_lane
 /// units.
-KW_LANE bool read_units(MemoryRegion& region, uint64_t unit, uint32_t units, int per_lane, int lane,
-                        const GlobalOrder& o) {
+KW_LANE bool read_units(Machine& m, MemoryRegion& region, uint64_t unit, uint32_t units,
+                        int per_lane, int lane, const GlobalOrder& o) {
   bool bad = false;
   if (region.writes != nullptr)
     bad = any_unordered(region.writes + unit, units, o, !region.defined);
@@ -75,7 +80,7 @@ KW_LANE bool read_units(MemoryRegion& region, uint64_t unit, uint32_t units, int
   uint64_t* r = region.reads + unit;
   const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 25);
   bad = bad || any_unordered(r, units, o, false);
-  if (bad) return read_known_units(region, unit, units, per_lane, mine, o);
+  if (bad) return read_known_units(m, region, unit, units, per_lane, mine, o);
   fill_stamps(r, units, mine, per_lane);
   return true;
 }
@@ -98,13 +103,13 @@ KW_LANE bool write_units(MemoryRegion& region, uint64_t unit, uint32_t units, in
 }
 
 template <bool kStore>
-KW_LANE bool stamp_units(MemoryRegion& region, uint64_t offset, uint32_t bytes, int total_log2,
-                         int lane, const GlobalOrder& o) {
+KW_LANE bool stamp_units(Machine& m, MemoryRegion& region, uint64_t offset, uint32_t bytes,
+                         int total_log2, int lane, const GlobalOrder& o) {
   const uint64_t unit = offset >> region.unit_log2;
   const uint32_t units = bytes >> region.unit_log2;
   const int per_lane = total_log2 - region.unit_log2;
   return kStore ? write_units(region, unit, units, per_lane, lane, o)
-                : read_units(region, unit, units, per_lane, lane, o);
+                : read_units(m, region, unit, units, per_lane, lane, o);
 }
 
 /// Whether the region's stamp arrays exist and are fine enough for accesses of `total` bytes.
@@ -128,13 +133,13 @@ KW_LANE bool global_row(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Memor
     const GlobalOrder order = global_order(m, w, pc);
     const int log2 = __builtin_ctz(op.total);
     if (is_range(mask)) {
-      if (!stamp_units<kStore>(region, low, static_cast<uint32_t>(bytes), log2, first, order))
+      if (!stamp_units<kStore>(m, region, low, static_cast<uint32_t>(bytes), log2, first, order))
         return false;
     } else {
       for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         const int lane = first_lane(rest);
         const uint64_t at = start + static_cast<uint64_t>(lane) * op.total;
-        if (!stamp_units<kStore>(region, at, op.total, log2, lane, order)) return false;
+        if (!stamp_units<kStore>(m, region, at, op.total, log2, lane, order)) return false;
       }
     }
   }
@@ -162,7 +167,7 @@ KW_LANE bool global_lanes(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Mem
     const int log2 = __builtin_ctz(op.total);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const int lane = first_lane(rest);
-      if (!stamp_units<kStore>(region, narrow[lane], op.total, log2, lane, order)) return false;
+      if (!stamp_units<kStore>(m, region, narrow[lane], op.total, log2, lane, order)) return false;
     }
   }
   op.lanes(w.regs, op, region.data, narrow, mask);

@@ -7,6 +7,7 @@
 #include "vgpu/hot.h"
 #include "vgpu/hot_scan.h"
 #include "vgpu/machine.h"
+#include "vgpu/readers.h"
 
 namespace kw::vgpu::KW_SIMD_LEVEL {
 
@@ -69,10 +70,18 @@ KW_LANE void read_again(Block& block, uint32_t unit, uint32_t units, int per_lan
   }
 }
 
-/// Reads `units` neighbouring units; lane i of the run covers 2^per_lane of them. `all_lanes`:
-/// several lanes read the same place at once.
+/// Notes every lane that reads, for kernels that need all readers of a unit.
+KW_LANE void note_run(Block& block, uint32_t unit, uint32_t units, int per_lane, int lane,
+                      int together, uint64_t mine) {
+  const uint32_t group = ~0u >> (kLanes - together);
+  for (uint32_t i = 0; i < units; ++i)
+    note_readers(block, unit + i, mine + lane_part(i, per_lane), group << (lane + (i >> per_lane)));
+}
+
+/// Reads `units` neighbouring units; lane i of the run covers 2^per_lane of them, or `together`
+/// lanes read the same place at once.
 KW_LANE bool read_run(Block& block, uint32_t unit, uint32_t units, int per_lane, int lane,
-                      bool all_lanes, const SharedOrder& o) {
+                      int together, const SharedOrder& o) {
   const uint64_t* w = block.shared_writes + unit;
   uint64_t* r = block.shared_reads + unit;
   const ReadScan scan = scan_reads(w, r, units, o.start, o.ordered - o.start, o.ordered);
@@ -82,6 +91,10 @@ KW_LANE bool read_run(Block& block, uint32_t unit, uint32_t units, int per_lane,
         !known_to_warp(w[i], mine + lane_part(i, per_lane), o))
       return false;
   }
+  if (block.reader_lists != nullptr) {
+    note_run(block, unit, units, per_lane, lane, together, mine);
+    return true;
+  }
   if (!scan.apart)
     return true;  // several warps have read all of it in this interval: nothing new to note
   if (scan.again) {
@@ -89,7 +102,7 @@ KW_LANE bool read_run(Block& block, uint32_t unit, uint32_t units, int per_lane,
   } else {
     for (uint32_t i = 0; i < units; ++i) r[i] = mine + lane_part(i, per_lane);
   }
-  if (all_lanes) read_again(block, unit, units, per_lane, mine + (uint64_t{1} << 26), o);
+  if (together > 1) read_again(block, unit, units, per_lane, mine + (uint64_t{1} << 26), o);
   return true;
 }
 
@@ -133,7 +146,7 @@ KW_LANE bool shared_run(Block& block, const MemOp& op, uint32_t offset, int lane
     if (same_place && lanes > 1) return false;
     return write_run(block, unit, units, per_lane, lane, o);
   }
-  return read_run(block, unit, units, per_lane, lane, same_place && lanes > 1, o);
+  return read_run(block, unit, units, per_lane, lane, same_place ? lanes : 1, o);
 }
 
 /// Splits the lanes into runs and checks each run. A scattered lane is a run of one.

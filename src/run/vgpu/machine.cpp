@@ -2,6 +2,7 @@
 
 #include "vgpu/handovers.h"
 #include "vgpu/pool.h"
+#include "vgpu/readers.h"
 
 namespace kw::vgpu {
 
@@ -18,6 +19,12 @@ Machine::Machine(const LaunchContext& context, Regions& regions_in, FindingLog& 
   ways.resize(context.code->insts.size());
   launch_segment = next_segment = first_segment;
   pool = std::make_unique<BlockPool>(context);
+  if (context.code->orders_parts) {
+    reader_lists = std::make_unique<ReaderLists>(25, [this](uint64_t stamp) {
+      const uint64_t number = segments[global_stamp::segment(stamp) - launch_segment].block;
+      return number << 5 | global_stamp::warp(stamp);
+    });
+  }
   if (context.code->has_strong_stores) handovers = std::make_unique<Handovers>();
 }
 

@@ -20,6 +20,7 @@ namespace kw::vgpu {
 struct CounterTable;
 class Handovers;
 class BlockPool;
+class ReaderLists;
 
 /// Shared by all host threads of a launch. It does not change while the launch runs.
 struct LaunchContext {
@@ -73,7 +74,8 @@ struct Machine {
   std::vector<Segment> segments;             // starts at launch_segment
   std::unordered_map<uint64_t, Flag> flags;  // in global memory, by place
   uint64_t releases = 0;
-  std::unique_ptr<Handovers> handovers;  // null: the kernel has no strong global stores
+  std::unique_ptr<ReaderLists> reader_lists;  // of global memory; null: two readers suffice
+  std::unique_ptr<Handovers> handovers;       // null: the kernel has no strong global stores
 
   // Scheduling.
   std::unique_ptr<BlockPool> pool;

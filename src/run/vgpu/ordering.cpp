@@ -32,6 +32,7 @@ void restart_clock(ResidentBlock& block) {
     stamp = st::time(stamp) >= block.start_time ? undefined | st::make(1, 0, 0, 0) : 0;
   }
   std::fill(block.shared_reads, block.shared_reads + size_t{units}, 0);
+  block.readers.clear();
   std::fill(&block.clocks[0][0], &block.clocks[0][0] + kLanes * kLanes, 0);
   for (Warp& warp : block.warp_storage) warp.lane_clocks = nullptr;
   block.start_time = 1;
@@ -112,6 +113,7 @@ void sync_block(Machine& m) {
   ResidentBlock& block = running(m);
   block.dirty = true;  // a barrier always starts a new interval
   block.barrier_time = advance_time(m);
+  block.readers.clear();
   block.ordered_high = m.next_segment;
   const uint32_t all = block.warp_count == kLanes ? ~0u : (1u << block.warp_count) - 1;
   join_orders(m, all, all);

@@ -175,6 +175,7 @@ std::unique_ptr<ResidentBlock> BlockPool::create() const {
   block->shared_writes = block->stamps.data();
   block->shared_reads = block->shared_writes + units;
   block->shared_readers = block->shared_reads + units;
+  if (code.orders_parts) block->reader_lists = &block->readers;
   mark_red_zones(context_, *block);
   const bool has_local = code.local_bytes > kWindowStart;
   if (has_local) {
@@ -212,6 +213,7 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.saved.clear();
   block.origins.clear();
   block.order.reset();
+  block.readers.clear();
   // Restarts the clock at half of its range, so that it does not run out inside a block.
   if (block.time > shared_stamp::kMaxTime / 2) {
     const uint32_t units = block.shared_bytes >> block.unit_log2;

@@ -9,6 +9,7 @@
 
 #include "vgpu/machine.h"
 #include "vgpu/memory_order.h"
+#include "vgpu/readers.h"
 #include "vgpu/state.h"
 
 namespace kw::vgpu {
@@ -38,7 +39,9 @@ struct BarrierOpening {
 
 struct PendingCopy {
   uint32_t lane = 0, shared = 0, bytes = 0, pc = 0;
-  uint32_t group = 0;  // commit group of its lane
+  uint32_t group = 0;             // commit group of its lane
+  uint32_t region = 0, read = 0;  // the source, and how many bytes come from there; 0: none
+  uint64_t source = 0;
   std::byte data[16] = {};
   std::byte undefined[16] = {};
   bool has_undefined = false;
@@ -73,6 +76,9 @@ struct ResidentBlock : Block {
   std::vector<std::byte> files, shadows, shared_storage, shared_bits, local_storage, local_bits;
   std::vector<uint64_t> stamps;
   std::vector<std::unique_ptr<LaneClocks>> lane_clocks;
+  ReaderLists readers{
+      26,
+      shared_stamp::warp};  // used if the kernel orders some threads of a block without the others
   std::unordered_map<uint32_t, UndefinedOrigin> origins;  // of undefined bytes in shared memory
   std::vector<std::vector<std::byte>> saved;              // per thread: frames of recursive calls
 };

@@ -1,6 +1,7 @@
 // Exact race checks on stamps. Each unit of memory has the stamps of its last writer, of its first
-// reader and, if several read it, of one more. Two readers bound the memory; a conflict with a
-// third is missed only when partial synchronisation orders exactly those two. Two accesses race
+// reader and, if several read it, of one more. Two readers suffice where a barrier orders all
+// threads or none. Kernels that order some threads without the others have lists of all readers
+// (readers.h). Two accesses race
 // when they are unordered, at least one writes, and they are not both strong. A store of the value
 // that is already there by the same instruction is accepted, since flags are often set so. In a
 // kernel with synchronisation between blocks, a global race may be only suspected; then it is a
@@ -14,6 +15,7 @@
 #include "vgpu/handovers.h"
 #include "vgpu/ordering.h"
 #include "vgpu/pool.h"
+#include "vgpu/readers.h"
 #include "vgpu/report.h"
 
 namespace kw::vgpu {
@@ -82,6 +84,10 @@ bool shared_conflict(const Block& block, const LaneAccess& a, uint64_t stamp) {
 
 void note_shared_read(Block& block, const LaneAccess& a, uint32_t unit, uint64_t mine) {
   namespace st = shared_stamp;
+  if (block.reader_lists != nullptr) {
+    note_readers(block, unit, mine, 1u << a.lane);
+    return;
+  }
   uint64_t& first = block.shared_reads[unit];
   const bool current =
       st::time(first) >= block.start_time &&
@@ -150,6 +156,31 @@ bool touches_pending_copy(Machine& m, const LaneAccess& a, uint64_t written, uin
   return true;
 }
 
+// The stamp of a reader of this unit that races with this write, or 0. One of another warp comes
+// first: the barrier that it needs mends a race inside the warp too.
+uint64_t conflicting_reader(const Machine& m, const LaneAccess& a, uint32_t unit, uint32_t offset,
+                            bool strong) {
+  namespace st = shared_stamp;
+  const Block& block = *m.block;
+  const uint64_t read = block.shared_reads[unit];
+  const bool many = (read & (st::kManyLanes | st::kManyWarps)) != 0;
+  const uint64_t another = block.shared_readers[unit];
+  const auto conflicts = [&](uint64_t stamp) {
+    return !both_strong(m, a, strong, stamp, offset) && shared_conflict(block, a, stamp);
+  };
+  const auto of_other_warp = [&](uint64_t stamp) {
+    return st::warp(stamp) != a.warp->index && conflicts(stamp);
+  };
+  if (block.reader_lists != nullptr && many) {
+    if (st::time(read) < block.barrier_time) return 0;
+    const uint64_t other = block.reader_lists->find(another, of_other_warp);
+    return other != 0 ? other : block.reader_lists->find(another, conflicts);
+  }
+  if (many && of_other_warp(another)) return another;
+  if (conflicts(read)) return read;
+  return many && conflicts(another) ? another : 0;
+}
+
 void check_shared_write(Machine& m, const LaneAccess& a, uint32_t unit, uint32_t offset,
                         bool strong) {
   namespace st = shared_stamp;
@@ -163,14 +194,8 @@ void check_shared_write(Machine& m, const LaneAccess& a, uint32_t unit, uint32_t
     report_shared(m, a, offset, written, false, true);
   const uint64_t read = block.shared_reads[unit];
   if (st::time(read) < block.start_time || read == 0) return;
-  if (!both_strong(m, a, strong, read, offset) && shared_conflict(block, a, read)) {
-    report_shared(m, a, offset, read, true);
-    return;
-  }
-  if ((read & (st::kManyLanes | st::kManyWarps)) == 0) return;
-  const uint64_t another = block.shared_readers[unit];
-  if (!both_strong(m, a, strong, another, offset) && shared_conflict(block, a, another))
-    report_shared(m, a, offset, another, true);
+  if (const uint64_t other = conflicting_reader(m, a, unit, offset, strong); other != 0)
+    report_shared(m, a, offset, other, true);
 }
 
 void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t offset,
@@ -221,6 +246,10 @@ bool unordered_for_some(const Machine& m, const LaneAccess& a, uint64_t stamp) {
 void note_global_read(Machine& m, const LaneAccess& a, MemoryRegion& region, uint64_t unit,
                       uint64_t mine) {
   namespace st = global_stamp;
+  if (m.reader_lists != nullptr) {
+    note_reader(m, region, unit, mine);
+    return;
+  }
   uint64_t& first = region.reads[unit];
   const uint64_t weak = mine & st::kStrong;
   const uint32_t number = st::segment(first);
@@ -257,6 +286,19 @@ bool both_strong(const Machine& m, const LaneAccess& a, bool strong, uint64_t wr
          m.segments[number - m.launch_segment].block == m.block->linear;
 }
 
+// The stamp of a reader of this unit in this launch for which `test` holds, or 0.
+template <class Test>
+uint64_t find_reader(const Machine& m, const MemoryRegion& region, uint64_t unit,
+                     const Test& test) {
+  namespace st = global_stamp;
+  const uint64_t read = region.reads[unit];
+  if (st::segment(read) < m.launch_segment) return 0;
+  const bool many = (read & st::kSpread) != 0;
+  if (m.reader_lists != nullptr && many) return m.reader_lists->find(region.readers[unit], test);
+  if (test(read)) return read;
+  return many && test(region.readers[unit]) ? region.readers[unit] : 0;
+}
+
 // Whether the thread read this unit in the line that now writes it, and another block's write of
 // the same instruction is in no order with that: one of the two updates can be lost.
 bool loses_update(const Machine& m, const LaneAccess& a, const MemoryRegion& region, uint64_t unit,
@@ -270,8 +312,7 @@ bool loses_update(const Machine& m, const LaneAccess& a, const MemoryRegion& reg
            m.segments[number - m.launch_segment].block == m.block->linear &&
            place_of(*m.launch.code, st::pc(stamp)).line == place_of(*m.launch.code, a.pc).line;
   };
-  const uint64_t read = region.reads[unit];
-  return own(read) || ((read & st::kSpread) != 0 && own(region.readers[unit]));
+  return find_reader(m, region, unit, own) != 0;
 }
 
 void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64_t unit,
@@ -287,13 +328,18 @@ void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64
            !global_ordered(m, a, written) && !flag_is_read(m, region.base + offset, false))
     report_global(m, a, number, offset, written, false, !loses_update(m, a, region, unit, written));
   if (region.reads == nullptr || region.reads[unit] == 0) return;
-  const uint64_t read = region.reads[unit];
-  if (strong && (read & st::kStrong) != 0) return;
-  if (!global_ordered(m, a, read)) {
-    report_global(m, a, number, offset, read, true);
-  } else if ((read & st::kSpread) != 0 && st::segment(read) >= m.launch_segment &&
-             !global_ordered(m, a, region.readers[unit])) {
-    report_global(m, a, number, offset, region.readers[unit], true);
+  uint64_t& read = region.reads[unit];
+  if (m.reader_lists == nullptr && strong && (read & st::kStrong) != 0) return;
+  const uint64_t other = find_reader(m, region, unit, [&](uint64_t stamp) {
+    return !(strong && (stamp & st::kStrong) != 0) && !global_ordered(m, a, stamp);
+  });
+  if (other != 0) {
+    report_global(m, a, number, offset, other, true);
+  } else if (m.reader_lists != nullptr && !strong) {
+    // What is ordered after this write is ordered after these reads.
+    if (st::segment(read) >= m.launch_segment && (read & st::kSpread) != 0)
+      m.reader_lists->drop(region.readers[unit]);
+    read = 0;
   }
 }
 
@@ -351,7 +397,11 @@ bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t off
   if (strong && m.handovers != nullptr) note_handover(m, a, number, offset);
   int unit_log2 = 0;
   while ((2u << unit_log2) <= a.bytes && unit_log2 < 4) ++unit_log2;
-  if (region.unit_log2 > unit_log2) m.memory.refine(region, unit_log2);
+  if (region.unit_log2 > unit_log2) {
+    const int factor = region.unit_log2 - unit_log2;
+    m.memory.refine(region, unit_log2);
+    if (m.reader_lists != nullptr) separate_lists(m, region, factor);
+  }
   if (a.kind == AccessKind::Read) m.memory.ensure_reads(region);
   if (a.kind != AccessKind::Read) m.memory.ensure_writes(region);
   const uint64_t mine =

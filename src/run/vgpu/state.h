@@ -11,6 +11,8 @@
 
 namespace kw::vgpu {
 
+class ReaderLists;
+
 /// One addressable object: a tensor of the program, or a .global or .const variable of the module.
 struct MemoryRegion {
   std::byte* data = nullptr;
@@ -105,7 +107,8 @@ struct Block {
   uint8_t unit_log2 = 2;
   uint64_t* shared_writes = nullptr;
   uint64_t* shared_reads = nullptr;
-  uint64_t* shared_readers = nullptr;
+  uint64_t* shared_readers = nullptr;   // another reader; with reader_lists, the list of all
+  ReaderLists* reader_lists = nullptr;  // null: two readers of a unit suffice
   std::byte* shared_undefined = nullptr;
 
   uint32_t time = 1;          // grows with every synchronisation
