@@ -1,0 +1,29 @@
+//! kernelwright 1
+//! task    total
+//! input   x: fp32[N]
+//! output  y: fp32[1]
+//! scratch parts: fp32[64]
+//! scratch count: uint32[1] = 0
+//! when    N % 64 == 0 && N <= 4096
+//! launch  total grid(N / 64) block(64) args(x, parts, count, y)
+//? dims N=256
+//? also uninitialised-use output-not-written global-race-in-block global-race-between-blocks missing-syncwarp
+
+// Bug: the other warp reads whether its block is the last before thread 0 has written it.
+__global__ void total(const float* x, float* parts, unsigned* count, float* y) {
+  __shared__ bool last;
+  int t = threadIdx.x;
+  if (t == 0) {
+    float sum = 0.0f;
+    for (int i = 0; i < 64; ++i) sum += x[blockIdx.x * 64 + i];
+    parts[blockIdx.x] = sum;
+    __threadfence();
+    last = atomicAdd(count, 1u) == gridDim.x - 1;  //~ shared-race
+  }
+  if (last && t == 63) {  //~ shared-race
+    __threadfence();
+    float sum = 0.0f;
+    for (unsigned b = 0; b < gridDim.x; ++b) sum += parts[b];
+    y[0] = sum;
+  }
+}

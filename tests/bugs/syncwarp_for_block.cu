@@ -1,0 +1,18 @@
+//! kernelwright 1
+//! task    reverse
+//! input   x: int32[R, 64]
+//! output  y: int32[R, 64]
+//! when    true
+//! launch  reverse grid(R) block(64) args(x, y)
+//? dims R=2
+//? also uninitialised-use
+//? certain
+
+// Bug: __syncwarp() stands where threads of the other warp wrote.
+__global__ void reverse(const int* x, int* y) {
+  __shared__ int s[64];
+  int t = threadIdx.x;
+  s[t] = x[blockIdx.x * 64 + t];  //~ shared-race
+  __syncwarp();
+  y[blockIdx.x * 64 + t] = s[63 - t];  //~ shared-race
+}
