@@ -52,16 +52,23 @@ void tell_of_warps_first(std::vector<record::Finding>& all) {
 
 }  // namespace
 
-bool FindingLog::should_add(record::FindingKind kind, int launch, uint32_t pc) {
+bool FindingLog::should_add(record::FindingKind kind, record::Certainty certainty, int launch,
+                            uint32_t pc) {
   const auto found = index_.find({kind, launch, pc});
   if (found == index_.end()) return !full();
-  ++rows_[found->second].finding.count;
-  return false;
+  record::Finding& known = rows_[found->second].finding;
+  ++known.count;
+  return certainty == record::Certainty::Certain && known.certainty == record::Certainty::Warning;
 }
 
 void FindingLog::add(record::Finding finding, uint32_t pc, uint32_t origin_pc) {
-  index_[{finding.kind, finding.launch, pc}] = rows_.size();
-  rows_.push_back({std::move(finding), origin_pc});
+  const auto [place, is_new] = index_.try_emplace({finding.kind, finding.launch, pc}, rows_.size());
+  if (is_new) {
+    rows_.push_back({std::move(finding), origin_pc});
+    return;
+  }
+  finding.count = rows_[place->second].finding.count;
+  rows_[place->second] = {std::move(finding), origin_pc};
 }
 
 void FindingLog::note_race(int launch, uint32_t pc, uint32_t other_pc) {

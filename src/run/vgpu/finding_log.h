@@ -18,9 +18,9 @@ using record::FindingKind;
 
 class FindingLog {
  public:
-  /// True when the caller must build the finding and add() it. False: it was counted, or the log is
-  /// full.
-  bool should_add(record::FindingKind kind, int launch, uint32_t pc);
+  /// True when the caller must build the finding and add() it: it is new, or what was a warning is
+  /// certain now. False: it was counted, or the log is full.
+  bool should_add(record::FindingKind kind, record::Certainty certainty, int launch, uint32_t pc);
   /// `origin_pc`: the load that read an undefined value, for prefer_races().
   void add(record::Finding finding, uint32_t pc, uint32_t origin_pc = ~0u);
   /// Notes that the instructions at both pcs took part in a race.

@@ -33,6 +33,7 @@ void restart_clock(ResidentBlock& block) {
   }
   std::fill(block.shared_reads, block.shared_reads + size_t{units}, 0);
   block.readers.clear();
+  block.refresh_time = 0;
   std::fill(&block.clocks[0][0], &block.clocks[0][0] + kLanes * kLanes, 0);
   for (Warp& warp : block.warp_storage) warp.lane_clocks = nullptr;
   block.start_time = 1;

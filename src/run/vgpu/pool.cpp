@@ -213,6 +213,7 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.saved.clear();
   block.origins.clear();
   block.order.reset();
+  block.refresh_time = 0;
   block.readers.clear();
   // Restarts the clock at half of its range, so that it does not run out inside a block.
   if (block.time > shared_stamp::kMaxTime / 2) {

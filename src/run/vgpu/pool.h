@@ -69,6 +69,7 @@ struct GroupQueue {
 struct ResidentBlock : Block {
   NamedBarrier barriers[16];
   BarrierOpening openings[16];
+  uint32_t refresh_time = 0;           // earlier reads are no longer in the cache of its SM
   std::unique_ptr<MemoryOrder> order;  // null: no fence and no flag yet
   std::vector<AsyncQueue> async;
   std::vector<GroupQueue> products;

@@ -217,8 +217,8 @@ void ProgramMemory::judge_output(size_t i, const LaunchSegments& last, FindingLo
     if (written) return;
     if (missing++ == 0) first = logical;
   });
-  if (missing == 0 ||
-      !log.should_add(record::FindingKind::OutputNotWritten, static_cast<int>(i), ~0u))
+  if (missing == 0 || !log.should_add(record::FindingKind::OutputNotWritten,
+                                      record::Certainty::Certain, static_cast<int>(i), ~0u))
     return;
   record::Finding finding =
       finding_after(record::FindingKind::OutputNotWritten, last, program_, buffer.name, first);
@@ -306,7 +306,7 @@ void ProgramMemory::judge_gaps(size_t i, const std::vector<LaunchSegments>& laun
     finding.message =
         fmt::format("writes {}[{}] of its storage, which lies in a gap between its rows",
                     buffer.name, finding.element);
-    if (log.should_add(finding.kind, finding.launch, global_stamp::pc(stamp)))
+    if (log.should_add(finding.kind, finding.certainty, finding.launch, global_stamp::pc(stamp)))
       log.add(std::move(finding), global_stamp::pc(stamp));
   }
 }

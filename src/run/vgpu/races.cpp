@@ -198,6 +198,35 @@ void check_shared_write(Machine& m, const LaneAccess& a, uint32_t unit, uint32_t
     report_shared(m, a, offset, other, true);
 }
 
+// The stamp of a reader of this unit in this launch for which `test` holds, or 0.
+template <class Test>
+uint64_t find_reader(const Machine& m, const MemoryRegion& region, uint64_t unit,
+                     const Test& test) {
+  namespace st = global_stamp;
+  const uint64_t read = region.reads[unit];
+  if (st::segment(read) < m.launch_segment) return 0;
+  const bool many = (read & st::kSpread) != 0;
+  if (m.reader_lists != nullptr && many) return m.reader_lists->find(region.readers[unit], test);
+  if (test(read)) return read;
+  return many && test(region.readers[unit]) ? region.readers[unit] : 0;
+}
+
+// Whether this block has read the unit before it was written, and has made no fence since then. So
+// the cache of its SM may still hold the old value, although the thread has seen the flag.
+bool may_be_stale(const Machine& m, const LaneAccess& a, uint32_t number, uint64_t offset) {
+  namespace st = global_stamp;
+  const MemoryRegion& region = m.memory.row(number);
+  const uint64_t unit = offset >> region.unit_log2;
+  if (a.kind != AccessKind::Read || !a.cached || region.reads == nullptr ||
+      (region.reads[unit] & st::kPast) == 0)
+    return false;
+  const auto& block = static_cast<const ResidentBlock&>(*m.block);
+  return find_reader(m, region, unit, [&](uint64_t stamp) {
+           const Segment& then = m.segments[st::segment(stamp) - m.launch_segment];
+           return then.block == block.linear && then.time >= block.refresh_time;
+         }) != 0;
+}
+
 void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t offset,
                    uint64_t stamp, bool read, bool lost = false) {
   namespace st = global_stamp;
@@ -209,15 +238,17 @@ void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t of
       a.scope == MemoryScope::Block || (!read && (stamp & st::kBlockScope) != 0);
   const bool suspicion = lost || (!too_narrow && seen_by(m, *a.warp, a.lane, segment_info.block,
                                                          st::thread(stamp), segment_info.time));
+  const bool stale = suspicion && !same_block && may_be_stale(m, a, region, offset);
+  const char* missing = stale ? "no fence after the flag: the cache may hold what this block read "
+                                "before"
+                        : same_block ? "no barrier in between"
+                                     : "nothing to order the two blocks";
   const Subject subject = region_subject(m, region, static_cast<int64_t>(offset), a.pc);
   m.log.note_race(m.launch.launch_index, a.pc, c.other.pc);
   report(m, same_block ? FindingKind::GlobalRaceInBlock : FindingKind::GlobalRaceBetweenBlocks,
-         suspicion ? Certainty::Warning : Certainty::Certain, actor(m, *a.warp, a.lane, a.pc),
-         subject, c.other, [&] {
-           return race_sentence(
-               m, a, subject, c,
-               same_block ? "no barrier in between" : "nothing to order the two blocks");
-         });
+         suspicion && !stale ? Certainty::Warning : Certainty::Certain,
+         actor(m, *a.warp, a.lane, a.pc), subject, c.other,
+         [&] { return race_sentence(m, a, subject, c, missing); });
 }
 
 bool global_ordered(const Machine& m, const LaneAccess& a, uint64_t stamp) {
@@ -286,19 +317,6 @@ bool both_strong(const Machine& m, const LaneAccess& a, bool strong, uint64_t wr
          m.segments[number - m.launch_segment].block == m.block->linear;
 }
 
-// The stamp of a reader of this unit in this launch for which `test` holds, or 0.
-template <class Test>
-uint64_t find_reader(const Machine& m, const MemoryRegion& region, uint64_t unit,
-                     const Test& test) {
-  namespace st = global_stamp;
-  const uint64_t read = region.reads[unit];
-  if (st::segment(read) < m.launch_segment) return 0;
-  const bool many = (read & st::kSpread) != 0;
-  if (m.reader_lists != nullptr && many) return m.reader_lists->find(region.readers[unit], test);
-  if (test(read)) return read;
-  return many && test(region.readers[unit]) ? region.readers[unit] : 0;
-}
-
 // Whether the thread read this unit in the line that now writes it, and another block's write of
 // the same instruction is in no order with that: one of the two updates can be lost.
 bool loses_update(const Machine& m, const LaneAccess& a, const MemoryRegion& region, uint64_t unit,
@@ -329,18 +347,14 @@ void check_global_write(Machine& m, const LaneAccess& a, uint32_t number, uint64
     report_global(m, a, number, offset, written, false, !loses_update(m, a, region, unit, written));
   if (region.reads == nullptr || region.reads[unit] == 0) return;
   uint64_t& read = region.reads[unit];
+  if ((read & st::kPast) != 0) return;
   if (m.reader_lists == nullptr && strong && (read & st::kStrong) != 0) return;
   const uint64_t other = find_reader(m, region, unit, [&](uint64_t stamp) {
     return !(strong && (stamp & st::kStrong) != 0) && !global_ordered(m, a, stamp);
   });
-  if (other != 0) {
-    report_global(m, a, number, offset, other, true);
-  } else if (m.reader_lists != nullptr && !strong) {
-    // What is ordered after this write is ordered after these reads.
-    if (st::segment(read) >= m.launch_segment && (read & st::kSpread) != 0)
-      m.reader_lists->drop(region.readers[unit]);
-    read = 0;
-  }
+  if (other != 0) report_global(m, a, number, offset, other, true);
+  // What is ordered after this write is ordered after these reads.
+  if (m.reader_lists != nullptr && !strong) read |= st::kPast;
 }
 
 void note_handover(Machine& m, const LaneAccess& a, uint32_t number, uint64_t offset) {

@@ -242,6 +242,7 @@ void fence(Machine& m, Warp& warp, uint32_t lanes, MemoryScope scope, bool acqui
     if (whole) note(mine.all, mine.all);
     each(whole ? mine.apart : lanes, [&](int lane) { note(party_of_lane(mine, lane), mine.all); });
   }
+  if (scope == MemoryScope::Device && acquires) block.refresh_time = now;
   if (scope == MemoryScope::Device && m.handovers != nullptr) m.handovers->fenced(m);
 }
 
@@ -261,8 +262,9 @@ void publish(Machine& m, Warp& warp, uint32_t lanes, const MemOp& op, bool repla
 
 void acquire(Machine& m, Warp& warp, uint32_t lanes, const MemOp& op) {
   ResidentBlock& block = running(m);
-  if (m.flags.empty() && (block.order == nullptr || block.order->flags.empty())) return;
   const bool at_once = op.order == Order::Acquire || op.order == Order::AcquireRelease;
+  if (at_once && op.scope == MemoryScope::Device) block.refresh_time = advance_time(m);
+  if (m.flags.empty() && (block.order == nullptr || block.order->flags.empty())) return;
   const bool whole = (warp.live & ~lanes) == 0 && same_address(warp, lanes, op);
   each(whole ? 1u << __builtin_ctz(lanes) : lanes, [&](int lane) {
     Known learned[2];

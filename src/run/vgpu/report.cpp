@@ -80,7 +80,7 @@ Actor actor(const Machine& m, const Warp& w, int lane, uint32_t pc) {
 void report(Machine& m, record::FindingKind kind, record::Certainty certainty, const Actor& who,
             const Subject& subject, const std::optional<Actor>& other,
             const std::function<std::string()>& message, uint32_t origin_pc) {
-  if (!m.log.should_add(kind, m.launch.launch_index, who.pc)) {
+  if (!m.log.should_add(kind, certainty, m.launch.launch_index, who.pc)) {
     charge(m, kRepeatCost);
     if (m.log.full()) m.stop = true;
     return;

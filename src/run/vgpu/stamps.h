@@ -42,12 +42,13 @@ inline constexpr uint64_t kUndefined = uint64_t{1} << 63;
 inline constexpr int kSegmentShift = 35;
 inline constexpr uint32_t kMaxSegment = (1u << 28) - 2;
 inline constexpr uint64_t kStrong = 1;
-inline constexpr uint64_t kBlockScope = 2;  // writes: strong only among the threads of one block
-inline constexpr uint64_t kAtomic = 4;      // writes: by an atomic
-inline constexpr uint64_t kManyLanes = 2;   // reads: several lanes of that warp
-inline constexpr uint64_t kManyWarps = 4;   // reads: several warps of that block
-inline constexpr uint64_t kManyBlocks = 6;  // reads: several blocks
-inline constexpr uint64_t kSpread = 6;      // mask of the three above
+inline constexpr uint64_t kBlockScope = 2;     // writes: strong only among the threads of one block
+inline constexpr uint64_t kAtomic = 4;         // writes: by an atomic
+inline constexpr uint64_t kManyLanes = 2;      // reads: several lanes of that warp
+inline constexpr uint64_t kManyWarps = 4;      // reads: several warps of that block
+inline constexpr uint64_t kManyBlocks = 6;     // reads: several blocks
+inline constexpr uint64_t kPast = kUndefined;  // reads: all came before the last weak write
+inline constexpr uint64_t kSpread = 6;         // mask of the three above
 
 KW_LANE constexpr uint64_t make(uint32_t segment, uint32_t thread, uint32_t pc, uint64_t flags) {
   return (uint64_t{segment} << kSegmentShift) | (uint64_t{thread} << 25) | (uint64_t{pc} << 3) |
