@@ -17,6 +17,7 @@
 
 #include "core/contains.h"
 #include "core/text.h"
+#include "gate/elapsed.h"
 #include "gate/metamorphic.h"
 #include "inputs/families.h"
 #include "shapes/tile_work.h"
@@ -32,8 +33,16 @@ constexpr const char* kRowFamilies[] = {"normal", "heavy"};
 constexpr const char* kNeighbourFamily = "spikes";  // large values beside the rows compared
 constexpr double kTileShare = 2;                    // whole tiles are quicker than single elements
 constexpr int64_t kTallExtent = 128;  // of the dims beside the batch, where it is long
-constexpr size_t kMostSuggested = 24;
-constexpr int64_t kLeastRows = 8;  // compared for each size: one sum may agree by chance
+constexpr size_t kMostSuggested = 24, kMostRepeated = 48;
+constexpr int64_t kRepeated = 48;         // different rows in a batch of any size
+constexpr int64_t kRepeatedInner = 1100;  // several terms for each thread of a block
+constexpr double kRepeatedWork = 5e6;     // of these rows
+constexpr int64_t kEverySize = 16;        // every rest of a small divisor
+constexpr int64_t kMostGrowth = 16;
+constexpr double kKnownSizeTime = 4;    // of a batch whose size has a reason
+constexpr double kBatchesTime = 6;      // all of them, in times of the longest one
+constexpr double kRowsBytes = 1 << 28;  // of one tensor of a long batch
+constexpr int64_t kLeastRows = 8;       // compared for each size: one sum may agree by chance
 
 enum : uint64_t { kRows = 1000, kNeighbours };  // purposes of seeds
 
@@ -123,6 +132,10 @@ class BatchProbe {
         varied = varied || ran;
         if (over()) break;
       }
+      if (!over()) {
+        const bool ran = KW_TRY(vary_repeated(dim));
+        varied = varied || ran;
+      }
       if (varied) report_.dims.push_back(dim);
       if (over()) break;
     }
@@ -141,7 +154,7 @@ class BatchProbe {
     std::map<std::string, Best> longest, largest;
     for (const shapes::ShapeCase* shape : pool_.all_shapes()) {
       const double work = std::max(shape->work, shapes::tile_work(shape->graph) / kTileShare);
-      if (options_.most_work > 0 && work > options_.most_work) continue;
+      if (shape->stretched || (options_.most_work > 0 && work > options_.most_work)) continue;
       if (!runner_.programs.select(runner_.matching, runner_.task, shape->graph, shape->dims))
         continue;
       for (const Relation& relation : row_relations(shape->graph)) {
@@ -183,6 +196,135 @@ class BatchProbe {
       return made_.back().get();
     }
     return nullptr;
+  }
+
+  // A batch of few different rows, each long enough that the order of a sum shows.
+  Result<std::optional<shapes::ShapeCase>> repeated_shape(const std::string& dim) const {
+    const shapes::ShapePlan& plan = pool_.shapes();
+    if (plan.demanded.empty() || plan.demanded.back().count(dim) == 0)
+      return std::optional<shapes::ShapeCase>();
+    for (int64_t inner = kRepeatedInner; inner >= 1; inner /= 2) {
+      for (const bool own : {false, true}) {  // heads and groups accept few other extents
+        task::Dims dims = plan.demanded.back();
+        for (auto& [name, extent] : dims) {
+          if (name == dim || !own)
+            extent = adjusted(name, std::min(extent, name == dim ? kRepeated : inner));
+        }
+        shapes::DerivedShape made = KW_TRY(
+            shapes::derive_shape(runner_.task, plan, dims, "rows that repeat", kRepeatedWork));
+        if (!made.shape || shapes::tile_work(made.shape->graph) / kTileShare > kRepeatedWork)
+          continue;
+        if (runner_.programs.select(runner_.matching, runner_.task, made.shape->graph, dims))
+          return std::move(made.shape);
+      }
+    }
+    return std::optional<shapes::ShapeCase>();
+  }
+
+  int64_t adjusted(const std::string& name, int64_t extent) const {
+    const auto at = runner_.task.dims.find(name);
+    if (at == runner_.task.dims.end()) return extent;
+    const int64_t step = std::max<int64_t>(at->second.multiple, 1);
+    return std::clamp((extent + step - 1) / step * step, at->second.low,
+                      std::max(at->second.low, at->second.high / step * step));
+  }
+
+  /// Few different rows, and what the candidate makes of them.
+  struct Repeated {
+    const Relation& relation;
+    const shapes::ShapeCase& shape;
+    const std::vector<HostTensor>& inputs;
+    const Judged& first;
+  };
+
+  // Batches of every small size, of the sizes that the candidate suggests, about the benchmark's,
+  // and as large as the time allows. Their rows repeat a few rows at random, so equal rows meet
+  // other places and neighbours within one run, and no batch needs inputs of its own.
+  Result<bool> vary_repeated(const std::string& dim) {
+    const std::optional<shapes::ShapeCase> shape = KW_TRY(repeated_shape(dim));
+    if (!shape) return false;
+    for (const Relation& relation : row_relations(shape->graph)) {
+      if (relation.dim != dim || !is_batch(relation, runner_.task, shape->graph)) continue;
+      const std::vector<HostTensor> inputs = KW_TRY(draw_rows(relation, *shape));
+      const Judged first = KW_TRY(runner_.run(*shape, inputs, {}));
+      if (first.result != CellResult::Right) {
+        note_failure(first, shape->dims);
+        return false;
+      }
+      const Repeated rows{relation, *shape, inputs, first};
+      for (int64_t size = 1; size <= kEverySize && !over(); ++size)
+        (void)KW_TRY(repeat(rows, adjusted(dim, size), 1));
+      KW_TRY(grow(rows));
+      // The longest first: behind most limits, all longer batches show the same.
+      const std::set<int64_t> sizes = known_sizes(dim);
+      for (auto size = sizes.rbegin(); size != sizes.rend() && !over(); ++size)
+        (void)KW_TRY(repeat(rows, *size, kKnownSizeTime));
+      return report_.most_rows > 0;
+    }
+    return false;
+  }
+
+  std::set<int64_t> known_sizes(const std::string& dim) const {
+    std::set<int64_t> sizes;
+    for (const int64_t size : suggested_sizes(dim, INT64_MAX, kMostRepeated)) sizes.insert(size);
+    for (const task::Dims& dims : pool_.shapes().demanded) {
+      for (const int64_t beside : {-1, 0, 1}) sizes.insert(adjusted(dim, dims.at(dim) + beside));
+    }
+    sizes.erase(0);
+    return sizes;
+  }
+
+  // Longer batches, as long as one takes no more than its share of the time.
+  Status grow(const Repeated& rows) {
+    const std::string& dim = rows.relation.dim;
+    const auto range = runner_.task.dims.find(dim);
+    if (range == runner_.task.dims.end()) return Done{};
+    for (int step = 0; !over(); ++step) {
+      const int64_t last = std::max(report_.most_rows, kRepeated);
+      const double allowed = 0.9 * options_.batch_seconds / std::max(row_seconds_, 1e-9);
+      const double random =
+          static_cast<double>(inputs::derive_seed(options_.seed, 77 + step) >> 11) * 0x1p-53;
+      const double most = std::min({allowed, static_cast<double>(last * kMostGrowth),
+                                    static_cast<double>(range->second.high)});
+      const int64_t size = adjusted(dim, static_cast<int64_t>(most * (0.75 + 0.25 * random)));
+      if (size < 2 * last) return Done{};
+      const bool ran = KW_TRY(repeat(rows, size, 1));
+      if (!ran) return Done{};
+    }
+    return Done{};
+  }
+
+  // Returns whether a batch of this many rows was run. `times`: of the time for one batch.
+  Result<bool> repeat(const Repeated& repeated, int64_t size, double times) {
+    const auto& [relation, shape, inputs, first] = repeated;
+    if (options_.interrupted && options_.interrupted()) return environment_error("interrupted");
+    const auto rows = static_cast<double>(size);
+    double most_bytes = 0;
+    for (const std::vector<HostTensor>* all : {&inputs, &first.outputs}) {
+      for (const HostTensor& tensor : *all)
+        most_bytes = std::max(most_bytes, static_cast<double>(tensor.data.size()));
+    }
+    const int64_t known = extent_of(relation, inputs);
+    const bool affordable = rows * row_seconds_ <= times * options_.batch_seconds &&
+                            spent_ <= kBatchesTime * options_.batch_seconds &&
+                            most_bytes / static_cast<double>(known) * rows <= kRowsBytes;
+    if (!affordable) {
+      report_.not_tried.insert(size);
+      return false;
+    }
+    RowOrder order(static_cast<size_t>(size));
+    for (size_t row = 0; row < order.size(); ++row)
+      order[row] = static_cast<int64_t>(
+          inputs::derive_seed(options_.seed + static_cast<uint64_t>(size), row) %
+          static_cast<uint64_t>(known));
+    const Elapsed elapsed;
+    const bool ran = KW_TRY(compare(relation, shape, inputs, inputs, order, first));
+    if (!ran) return false;
+    const double seconds = elapsed.seconds();
+    spent_ += seconds;
+    if (size > report_.most_rows) row_seconds_ = seconds / rows;
+    report_.most_rows = std::max(report_.most_rows, size);
+    return true;
   }
 
   Result<bool> vary(const std::string& dim, const shapes::ShapeCase& shape) {
@@ -267,24 +409,25 @@ class BatchProbe {
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
     if (chosen.size() > static_cast<size_t>(options_.runs_per_dim))
       chosen.resize(static_cast<size_t>(options_.runs_per_dim));
-    for (const int64_t size : suggested_sizes(dim, rows)) {
+    for (const int64_t size : suggested_sizes(dim, rows, kMostSuggested)) {
       if (!contains(chosen, size)) chosen.push_back(size);
     }
     return chosen;
   }
 
   // Extents of this dim at which the candidate was judged because of a limit of its own.
-  std::vector<int64_t> suggested_sizes(const std::string& dim, int64_t rows) const {
+  std::vector<int64_t> suggested_sizes(const std::string& dim, int64_t rows, size_t most) const {
     std::set<int64_t> extents;
     const std::vector<const shapes::ShapeCase*> all = pool_.all_shapes();
     for (size_t i = pool_.shapes().cases.size(); i < all.size(); ++i) {
       const shapes::ShapeCase* shape = all[i];
       const auto at = shape->dims.find(dim);
+      if (shape->stretched || shape->secret) continue;
       if (at != shape->dims.end() && at->second > 1 && at->second < rows)
         extents.insert(at->second);
     }
     std::vector<int64_t> some;
-    const size_t step = 1 + extents.size() / kMostSuggested;
+    const size_t step = 1 + extents.size() / most;
     size_t index = 0;
     for (const int64_t extent : extents) {
       if (index++ % step == 0) some.push_back(extent);
@@ -309,6 +452,8 @@ class BatchProbe {
                        const RowOrder& order, const Judged& first) {
     shapes::ShapeCase other = shape;
     other.dims[relation.dim] = static_cast<int64_t>(order.size());
+    // Extents outside the task's range are not the candidate's concern.
+    if (adjusted(relation.dim, other.dims[relation.dim]) != other.dims[relation.dim]) return false;
     if (other.dims != shape.dims) {
       Result<graph::Graph> graph = runner_.task.graph_at(other.dims);
       if (!graph) return false;
@@ -354,6 +499,8 @@ class BatchProbe {
   const CellRunner& runner_;
   const BatchOptions& options_;
   BatchReport report_;
+  double row_seconds_ = 0;  // of one row in the longest batch so far
+  double spent_ = 0;        // seconds, on batches whose rows repeat
   std::vector<std::unique_ptr<shapes::ShapeCase>> made_;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace kw::gate {
 struct BatchOptions {
   double most_work = 0;  // of a shape; 0: no limit
   int runs_per_dim = 4;  // other batches for each batch dim and shape
+  double batch_seconds = 0.25;  // that one batch of many rows may take
   uint64_t seed = 0;
   std::function<bool()> interrupted;  // may be empty
 };
@@ -25,6 +27,8 @@ struct BatchOptions {
 struct BatchReport {
   std::vector<std::string> dims;  // batch dims that were varied
   int64_t runs = 0;               // other batches that were run
+  int64_t most_rows = 0;          // of one batch
+  std::set<int64_t> not_tried;    // sizes of batches that would have taken too long
   std::string difference;         // where a row first has other bits; "" if nowhere
   task::Dims first_dims, other_dims;  // the two batches that differ
   std::string left_out;           // a batch that gave no result, with the reason

@@ -17,6 +17,7 @@ class BatchesTest : public testing::Test {
   FakeOracle oracle;
   FakeCompiler compiler;
   FakeDevice device{true};
+  double batch_seconds = 0.25;
 
   BatchReport vary(FakeDevice::Kernel kernel, const std::string& text = kTwice) {
     device.kernel = std::move(kernel);
@@ -28,6 +29,7 @@ class BatchesTest : public testing::Test {
     const shapes::Matching matching = *shapes::match_tensors(module, task, graph);
     BatchOptions options;
     options.seed = 7;
+    options.batch_seconds = batch_seconds;
     return *vary_batches(pool, {programs, matching, task, {}}, options);
   }
 };
@@ -83,6 +85,51 @@ TEST_F(BatchesTest, EveryLaunchGroupAlongTheBatchIsRun) {
   EXPECT_EQ(vary({}, text).same(), true);
   EXPECT_TRUE(rows.count(16) == 1) << "a batch of the group of 16 to 31 rows";
   EXPECT_TRUE(rows.count(1) == 1);
+}
+
+TEST_F(BatchesTest, ARestOfASmallDivisorIsFound) {
+  device.instead = [this](const kernel::Program& program, const ports::RunOptions&) {
+    const int64_t rows = program.buffers.front().shape.front();
+    device.kernel = [rows](double x, int64_t, int64_t) {
+      return 2 * x + (rows % 7 == 3 && rows != 3 ? 1 + 0x1p-23 : 1);
+    };
+    return std::optional<ports::RunOutcome>();
+  };
+  const BatchReport report = vary({});
+  EXPECT_EQ(report.same(), false);
+}
+
+TEST_F(BatchesTest, ALongBatchIsFoundThoughNoShapeHasItsSize) {
+  device.instead = [this](const kernel::Program& program, const ports::RunOptions&) {
+    const int64_t rows = program.buffers.front().shape.front();
+    device.kernel = [rows](double x, int64_t, int64_t) {
+      return 2 * x + (rows > 6000 ? 1 + 0x1p-23 : 1);
+    };
+    return std::optional<ports::RunOutcome>();
+  };
+  const BatchReport report = vary({});
+  EXPECT_EQ(report.same(), false);
+  EXPECT_GT(report.most_rows, 6000);
+}
+
+TEST_F(BatchesTest, SizesStayWithinTheTasksRange) {
+  task.dims["B"].multiple = 8;
+  task.dims["B"].high = 2000;
+  std::set<int64_t> rows;
+  device.instead = [&rows](const kernel::Program& program, const ports::RunOptions&) {
+    rows.insert(program.buffers.front().shape.front());
+    return std::optional<ports::RunOutcome>();
+  };
+  EXPECT_EQ(vary({}).same(), true);
+  EXPECT_LE(*rows.rbegin(), 2000);
+  for (const int64_t size : rows) EXPECT_EQ(size % 8, 0) << size;
+}
+
+TEST_F(BatchesTest, SizesThatTakeTooLongAreNamed) {
+  batch_seconds = 0;
+  const BatchReport report = vary({});
+  EXPECT_EQ(report.same(), true);
+  EXPECT_EQ(report.not_tried.count(65), 1U) << "beside the benchmark's 64";
 }
 
 TEST_F(BatchesTest, ARunThatFailsIsTheCandidatesFailure) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 #include "gate/fakes.h"
@@ -97,6 +98,39 @@ TEST_F(CoverageTest, EverythingRunsAndTheVerdictIsComplete) {
     EXPECT_EQ(group.state, "run");
     EXPECT_GT(group.cells, 0);
   }
+}
+
+// Neither the module nor its code names the limit.
+TEST_F(CoverageTest, AnErrorBehindALargeExtentIsFound) {
+  int64_t longest = 0;
+  virtual_gpu.instead = [&](const kernel::Program& program, const ports::RunOptions&) {
+    const int64_t rows = program.buffers.front().shape.front();
+    longest = std::max(longest, rows);
+    virtual_gpu.kernel = [rows](double x, int64_t, int64_t) {
+      return rows > 33000 ? x : 2 * x + 1;
+    };
+    return std::optional<ports::RunOutcome>();
+  };
+  report = judged(module_with(kLaunch));
+  EXPECT_TRUE(std::holds_alternative<record::Wrong>(report.verdict)) << longest;
+}
+
+TEST_F(CoverageTest, LargeExtentsStayWithinTheTasksRange) {
+  task.dims["B"].high = 5000;
+  task.dims["D"].high = 20000;
+  task.dims["D"].multiple = 8;
+  passed(kLaunch);
+  int64_t rows = 0, columns = 0;
+  for (const CellReport& cell : report.cells) {
+    long long b = 0, d = 0;
+    ASSERT_EQ(std::sscanf(cell.cell.shape.c_str(), "B=%lld D=%lld", &b, &d), 2);
+    rows = std::max<int64_t>(rows, b);
+    columns = std::max<int64_t>(columns, d);
+    EXPECT_EQ(d % 8, 0) << cell.cell.shape;
+  }
+  EXPECT_LE(rows, 5000);
+  EXPECT_LE(columns, 20000);
+  EXPECT_GT(columns, 16400);
 }
 
 TEST_F(CoverageTest, AGroupOfNoListedShapeIsFoundAndRun) {

@@ -16,6 +16,7 @@ using record::Stage;
 
 namespace {
 
+constexpr double kBatchShare = 480;  // of the budget, for one batch of many rows
 constexpr double kBatchWork = 2e7;  // of a shape on the virtual GPU: tens of milliseconds
 constexpr const char* kNoBatch =
     "not applicable: the reference treats no dim of its inputs as a batch";
@@ -26,6 +27,10 @@ constexpr const char* kOtherBits =
 /// `differs`: other bits in another run of the same inputs.
 record::BatchInvariance record_of(const BatchReport& batches, bool differs) {
   record::BatchInvariance record{batches.same(), batches.dims, batches.runs, batches.difference};
+  record.most_rows = batches.most_rows;
+  for (const int64_t size : batches.not_tried) {
+    if (size > batches.most_rows) record.not_tried.push_back(size);
+  }
   if (differs && !batches.dims.empty()) {
     record.holds = false;
     if (record.why.empty()) record.why = kOtherBits;
@@ -78,6 +83,7 @@ Result<Stop> Gate::batch_stage() {
   }
   BatchOptions options;
   options.most_work = gpu_ ? 0 : kBatchWork;
+  options.batch_seconds = request_.budget_seconds / kBatchShare;
   options.seed = inputs::derive_seed(bench.at->pool->hash_seed(), right_cells_);
   options.interrupted = request_.interrupted;
   const CellRunner run = runner(bench, {});

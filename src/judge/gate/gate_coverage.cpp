@@ -38,11 +38,6 @@ constexpr uint64_t kGrowth = 512;
 constexpr int64_t kLadderStep = 33, kLadderSteps = 8, kMediumExtent = 1100;
 constexpr double kTruthBytes = 64;  // of memory per element, at most
 
-std::string spikes_or_first(const task::Task& task) {
-  const std::vector<std::string> all = inputs::families_for(task);
-  return contains(all, "spikes") ? "spikes" : all.front();
-}
-
 /// For a shape that only this candidate needs: planted spikes, and the constants of its own code,
 /// which may be compared with values behind a limit of sizes only.
 std::vector<std::string> cover_families(const task::Task& task) {
@@ -59,7 +54,13 @@ std::string count_text(double count) {
   return text;
 }
 
-/// Whether inputs, truth and bound of this shape fit the memory that is free.
+}  // namespace
+
+std::string spikes_or_first(const task::Task& task) {
+  const std::vector<std::string> all = inputs::families_for(task);
+  return contains(all, "spikes") ? "spikes" : all.front();
+}
+
 bool fits_memory(const graph::Graph& graph) {
   double most = 0;
   for (const graph::Node& node : graph.nodes) {
@@ -70,8 +71,6 @@ bool fits_memory(const graph::Graph& graph) {
   const auto available = static_cast<double>(os::available_memory());
   return available <= 0 || most * kTruthBytes < available / 2;
 }
-
-}  // namespace
 
 void Coverage::note_missing(std::string why, double elements) {
   missing_from = std::min(missing_from, elements);
@@ -86,6 +85,8 @@ void Coverage::limit_to(const std::string& shape, double elements) {
 
 void Coverage::note_right(const shapes::ShapeCase& shape, const std::string& family,
                           const Judged& judged) {
+  if (judged.group >= 0) ++group_cells[static_cast<size_t>(judged.group)];
+  if (shape.stretched) return;  // not a shape to try others near, or to run again
   if (family == inputs::kImmediatesFamily && shape.work >= kPlantedWork)
     planted.insert(judged.image);
   const auto code = shape_of_code.try_emplace(judged.image, &shape).first;
@@ -94,7 +95,6 @@ void Coverage::note_right(const shapes::ShapeCase& shape, const std::string& fam
     code->second = &shape;
   dims.insert(shape.dims);
   if (judged.group >= 0) {
-    ++group_cells[static_cast<size_t>(judged.group)];
     const auto at = least.try_emplace(judged.group, shape.work, shape.dims).first;
     if (shape.work < at->second.first) at->second = {shape.work, shape.dims};
   }
@@ -140,6 +140,7 @@ Result<Stop> Gate::cover_module(Bench& bench) {
   for (const shapes::ShapeCase& shape : pool.shapes().cases) known.push_back(&shape);
   const shapes::PlanView view(module_, matching_, task(), bench.at->fixed, known);
   Stop stop = KW_TRY(run_module_shapes(bench, view));
+  if (!stop) stop = KW_TRY(run_large_extents(bench));
   if (!stop) stop = KW_TRY(run_branches(bench, shapes::virtual_limits().work));
   if (!stop) stop = KW_TRY(run_benchmarks(bench));
   if (!stop) stop = KW_TRY(run_groups(bench, view, covered_.affordable_work()));
@@ -301,10 +302,11 @@ Result<Stop> Gate::run_branches(Bench& bench, double most_work) {
     if (drawn && (open == 0 || task().reference->is_slow())) break;
     const task::Dims dims =
         drawn ? varied(task(), known[random() % known.size()], random) : planned[tried];
-    const shapes::DerivedShape made = KW_TRY(
+    shapes::DerivedShape made = KW_TRY(
         shapes::derive_shape(task(), pool.shapes(), dims, "may reach other code", most_work));
     idle += drawn ? 1 : 0;
     if (!made.shape || (work += made.shape->work) > kBranchWork) continue;
+    made.shape->secret = true;
     Stop stop = KW_TRY(run_extra(virtual_, *made.shape, inputs::kImmediatesFamily));
     const size_t now = virtual_.programs.one_way_branches().size();
     if (!stop && (!drawn || now != open) && &bench != &virtual_)

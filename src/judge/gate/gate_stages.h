@@ -62,6 +62,13 @@ record::Verdict verdict_from(const Judged& judged, const record::Cell& cell, std
 std::optional<size_t> first_cell(const Pool& pool, const std::vector<CellReport>& judged,
                                  bool largest);
 
+/// Whether inputs, truth and bound of this shape fit the memory that is free.
+bool fits_memory(const graph::Graph& graph);
+/// The family of planted spikes, if the task has it.
+std::string spikes_or_first(const task::Task& task);
+
+class ExtentDraw;  // gate_extents.cpp
+
 class Gate {
  public:
   Gate(const kernel::Module& module, const GateRequest& request);
@@ -93,6 +100,8 @@ class Gate {
   Result<Stop> run_benchmarks(Bench& bench);
   Result<Stop> run_whole(Bench& bench, const shapes::ShapeCase& shape);
   Result<Stop> run_extra(Bench& bench, const shapes::ShapeCase& shape, const std::string& family);
+  Result<Stop> run_large_extents(Bench& bench);
+  Result<Stop> run_large_extents(Bench& bench, ExtentDraw& draw, double seconds, double* left);
   Stop judge_groups(const shapes::PlanView& view);
 
   // Running cells.

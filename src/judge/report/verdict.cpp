@@ -51,8 +51,13 @@ std::string wrong_text(const record::Wrong& verdict, const Style& style) {
 std::string batch_text(const record::BatchInvariance& batch) {
   if (!batch.holds) return batch.why.empty() ? "not checked" : batch.why;
   if (!*batch.holds) return "no: " + batch.why;
-  return fmt::format("yes: along {}, the same bits in {} other batches", join(batch.dims, ", "),
-                     batch.batches);
+  std::string text = fmt::format("yes: along {}, the same bits in {} other batches",
+                                 join(batch.dims, ", "), batch.batches);
+  if (batch.most_rows > 0) text += fmt::format(" of up to {}", batch.most_rows);
+  if (batch.not_tried.empty()) return text;
+  text += fmt::format("; not tried, for lack of time: {}", batch.not_tried.front());
+  if (batch.not_tried.size() > 1) text += fmt::format(" and {} more", batch.not_tried.size() - 1);
+  return text;
 }
 
 std::string passed_text(const record::Passed& verdict, const Style& style) {

@@ -22,6 +22,7 @@ struct ShapeCase {
   graph::Graph graph;      // the reference at these dims
   double work = 0;         // see work_of()
   bool secret = false;     // its extents were drawn for this run
+  bool stretched = false;  // one dim as large as affordable, the others small
 };
 
 struct ShapePlan {

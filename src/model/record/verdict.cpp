@@ -43,7 +43,7 @@ void fields(auto& v, Wrong& w) {
 }
 
 void fields(auto& v, BatchInvariance& b) {
-  v("dims", b.dims)("batches", b.batches)("why", b.why);
+  v("dims", b.dims)("batches", b.batches)("why", b.why)("most_rows", b.most_rows)("not_tried", b.not_tried);
 }
 
 void fields(auto& v, Passed& p) {

@@ -14,7 +14,7 @@ namespace kw::record {
 
 /// The version of the judge's rules, in every verdict. Raise it with every change after which a
 /// verdict could be another one: a new check, family, shape or bound. docs/verify.md lists them.
-inline constexpr int64_t kJudgeVersion = 4;
+inline constexpr int64_t kJudgeVersion = 5;
 
 /// The stage at which the gate stopped a candidate.
 enum class Stage : uint8_t {
@@ -82,6 +82,8 @@ struct BatchInvariance {
   std::vector<std::string> dims;  // batch dims of the task that were varied
   int64_t batches = 0;            // other batches that were run
   std::string why;                // where bits differ, or why it was not checked
+  int64_t most_rows = 0;          // of the longest batch that was run
+  std::vector<int64_t> not_tried = {};  // sizes worth a run that would have taken too long
 };
 struct Passed {
   ErrorSummary summary;
