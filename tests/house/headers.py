@@ -17,7 +17,7 @@ STANDARD = {
     "algorithm": "min max fill equal copy copy_n sort find any_of all_of clamp ranges", "array": "array", "atomic": "atomic",
     "bit": "bit_cast endian countl_zero popcount", "chrono": "chrono", "cmath": "fabs abs exp exp2 lgamma sqrt floor isnan",
     "condition_variable": "condition_variable", "cstdlib": "getenv atof", "cstddef": "byte nullptr_t size_t ptrdiff_t",
-    "cstdint": "uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t", "cstring": "memcpy memset memcmp",
+    "cstdint": "uint8_t uint16_t uint32_t uint64_t int8_t int16_t int32_t int64_t", "cstring": "memcpy memset memcmp", "ctime": "clock clock_t",
     "deque": "deque", "filesystem": "filesystem", "fstream": "ifstream ofstream ios", "functional": "function", "future": "future promise async", "initializer_list": "initializer_list",
     "iterator": "forward_iterator distance", "limits": "numeric_limits", "list": "list", "map": "map multimap",
     "memory": "unique_ptr shared_ptr weak_ptr make_shared make_unique", "mutex": "mutex lock_guard unique_lock",

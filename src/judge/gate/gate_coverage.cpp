@@ -140,7 +140,7 @@ Result<Stop> Gate::cover_module(Bench& bench) {
   for (const shapes::ShapeCase& shape : pool.shapes().cases) known.push_back(&shape);
   const shapes::PlanView view(module_, matching_, task(), bench.at->fixed, known);
   Stop stop = KW_TRY(run_module_shapes(bench, view));
-  if (!stop) stop = KW_TRY(run_large_extents(bench));
+  if (!stop) stop = KW_TRY(LargeExtents(*this, bench).run());
   if (!stop) stop = KW_TRY(run_branches(bench, shapes::virtual_limits().work));
   if (!stop) stop = KW_TRY(run_benchmarks(bench));
   if (!stop) stop = KW_TRY(run_groups(bench, view, covered_.affordable_work()));

@@ -34,8 +34,6 @@ double cost_of(const shapes::ShapeCase& shape) {
   return std::max(shape.work, shapes::tile_work(shape.graph));
 }
 
-}  // namespace
-
 /// Draws large extents of one dim, the others small.
 class ExtentDraw {
  public:
@@ -67,8 +65,6 @@ class ExtentDraw {
     }
     return std::optional<shapes::ShapeCase>();
   }
-
-  const std::string& name() const { return name_; }
 
  private:
   double part() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
@@ -102,38 +98,46 @@ class ExtentDraw {
   std::mt19937_64 random_;
 };
 
-// Each step begins where the last one ended. `left`: seconds for all dims together.
-Result<Stop> Gate::run_large_extents(Bench& bench, ExtentDraw& draw, double seconds, double* left) {
+}  // namespace
+
+LargeExtents::LargeExtents(Gate& gate, Gate::Bench& bench)
+    : gate_(gate),
+      bench_(bench),
+      seconds_(gate.request_.budget_seconds * kShareOfBudget),
+      left_(gate.request_.budget_seconds * kMostShare) {}
+
+// Each step begins where the last one ended.
+Result<Stop> LargeExtents::grow(const std::string& name, uint64_t seed) {
+  ExtentDraw draw(gate_.task(), bench_.at->pool->shapes(), name, seed);
   double least = kFirstLeast, from = kFirstFrom, to = kFirstTo, most_cost = kFirstCost;
-  for (int step = 0; step<kMostSteps&& * left> 0 && !covered_.out_of_time(); ++step) {
+  for (int step = 0; step < kMostSteps && left_ > 0 && !gate_.covered_.out_of_time(); ++step) {
     const std::optional<shapes::ShapeCase> shape = KW_TRY(draw.draw(least, from, to, most_cost));
     if (!shape || !fits_memory(shape->graph)) return Stop();
-    const size_t right = report_.cells.size();
+    const size_t right = gate_.report_.cells.size();
     const Elapsed elapsed;
-    Stop stop = KW_TRY(run_extra(bench, *shape, spikes_or_first(task())));
-    if (stop || report_.cells.size() == right) return stop;
+    Stop stop = KW_TRY(gate_.run_extra(bench_, *shape, spikes_or_first(gate_.task())));
+    if (stop || gate_.report_.cells.size() == right) return stop;
     const double passed = elapsed.seconds();
-    *left -= passed;
-    const auto extent = static_cast<double>(shape->dims.at(draw.name()));
+    left_ -= passed;
+    const auto extent = static_cast<double>(shape->dims.at(name));
     least = kGain * extent;
     from = kLeastStep * extent;
     to = kMostStep * extent;
-    most_cost = cost_of(*shape) * seconds / std::max(passed, kLeastMeasured);
+    most_cost = cost_of(*shape) * seconds_ / std::max(passed, kLeastMeasured);
   }
   return Stop();
 }
 
-Result<Stop> Gate::run_large_extents(Bench& bench) {
-  const Pool& pool = *bench.at->pool;
-  const uint64_t secret = pool.replayable() && !pool.cells().empty() ? pool.cells().front().seed
-                                                                     : KW_TRY(request_.entropy());
-  double left = request_.budget_seconds * kMostShare;
+Result<Stop> LargeExtents::run() {
+  const Pool& pool = *bench_.at->pool;
+  const uint64_t secret = pool.replayable() && !pool.cells().empty()
+                              ? pool.cells().front().seed
+                              : KW_TRY(gate_.request_.entropy());
   uint64_t purpose = 0;
-  for (const auto& [name, range] : task().dims) {
+  for (const auto& [name, range] : gate_.task().dims) {
+    const uint64_t seed = inputs::derive_seed(secret, ++purpose);
     if (range.high <= kFirstFrom) continue;
-    ExtentDraw draw(task(), pool.shapes(), name, inputs::derive_seed(secret, ++purpose));
-    const double seconds = std::min(left, request_.budget_seconds * kShareOfBudget);
-    Stop stop = KW_TRY(run_large_extents(bench, draw, seconds, &left));
+    Stop stop = KW_TRY(grow(name, seed));
     if (stop) return stop;
   }
   return Stop();

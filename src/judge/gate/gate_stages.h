@@ -67,8 +67,6 @@ bool fits_memory(const graph::Graph& graph);
 /// The family of planted spikes, if the task has it.
 std::string spikes_or_first(const task::Task& task);
 
-class ExtentDraw;  // gate_extents.cpp
-
 class Gate {
  public:
   Gate(const kernel::Module& module, const GateRequest& request);
@@ -76,6 +74,8 @@ class Gate {
   Result<GateReport> run();
 
  private:
+  friend class LargeExtents;
+
   struct Bench {
     const GateDevice* at;
     Programs programs;
@@ -100,8 +100,6 @@ class Gate {
   Result<Stop> run_benchmarks(Bench& bench);
   Result<Stop> run_whole(Bench& bench, const shapes::ShapeCase& shape);
   Result<Stop> run_extra(Bench& bench, const shapes::ShapeCase& shape, const std::string& family);
-  Result<Stop> run_large_extents(Bench& bench);
-  Result<Stop> run_large_extents(Bench& bench, ExtentDraw& draw, double seconds, double* left);
   Stop judge_groups(const shapes::PlanView& view);
 
   // Running cells.
@@ -160,6 +158,21 @@ class Gate {
   std::map<size_t, std::vector<uint64_t>> hashes_;  // by cell: output hashes of right GPU runs
   std::chrono::steady_clock::time_point stage_start_;
   Coverage covered_;
+};
+
+/// Runs each dim at extents as large as the time allows, the other dims small (gate_extents.cpp).
+class LargeExtents {
+ public:
+  LargeExtents(Gate& gate, Gate::Bench& bench);
+  Result<Stop> run();
+
+ private:
+  Result<Stop> grow(const std::string& name, uint64_t seed);
+
+  Gate& gate_;
+  Gate::Bench& bench_;
+  double seconds_;  // for one shape
+  double left_;     // for all
 };
 
 }  // namespace kw::gate
