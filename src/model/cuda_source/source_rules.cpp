@@ -97,6 +97,11 @@ constexpr std::array kDirectives = {
 
 constexpr std::string_view kProbe = "a module must not access the file system";
 constexpr std::string_view kDate = "the same module must always compile to the same code";
+constexpr std::string_view kCompiler =
+    "the same module must mean the same to every compiler; __CUDA_ARCH__ may be asked for";
+constexpr std::string_view kPlace =
+    "it names the file or the function as this compiler writes it; __LINE__ and __func__ may be "
+    "used";
 constexpr std::string_view kNoHostCode =
     "there is no host code: kernelwright allocates, copies, launches and synchronises";
 constexpr std::array kIdentifiers = {
@@ -106,8 +111,53 @@ constexpr std::array kIdentifiers = {
     Refusal{"__DATE__", kDate},
     Refusal{"__TIME__", kDate},
     Refusal{"__TIMESTAMP__", kDate},
+    Refusal{"__CUDACC_RTC__", kCompiler},
+    Refusal{"__NVCC__", kCompiler},
+    Refusal{"__CUDA__", kCompiler},
+    Refusal{"__CUDABE__", kCompiler},
+    Refusal{"__CUDACC_VER__", kCompiler},
+    Refusal{"__CUDACC_VER_MAJOR__", kCompiler},
+    Refusal{"__CUDACC_VER_MINOR__", kCompiler},
+    Refusal{"__CUDACC_VER_BUILD__", kCompiler},
+    Refusal{"__CUDACC_DEBUG__", kCompiler},
+    Refusal{"__CUDA_API_VER_MAJOR__", kCompiler},
+    Refusal{"__CUDA_API_VER_MINOR__", kCompiler},
+    Refusal{"__CUDA_API_VERSION", kCompiler},
+    Refusal{"CUDART_VERSION", kCompiler},
+    Refusal{"CUDA_VERSION", kCompiler},
+    Refusal{"__clang__", kCompiler},
+    Refusal{"__clang_major__", kCompiler},
+    Refusal{"__clang_minor__", kCompiler},
+    Refusal{"__clang_version__", kCompiler},
+    Refusal{"__llvm__", kCompiler},
+    Refusal{"__GNUC__", kCompiler},
+    Refusal{"__GNUC_MINOR__", kCompiler},
+    Refusal{"__GNUG__", kCompiler},
+    Refusal{"__VERSION__", kCompiler},
+    Refusal{"__EDG__", kCompiler},
+    Refusal{"__EDG_VERSION__", kCompiler},
+    Refusal{"_MSC_VER", kCompiler},
+    Refusal{"_WIN32", kCompiler},
+    Refusal{"__linux__", kCompiler},
+    Refusal{"__x86_64__", kCompiler},
+    Refusal{"__aarch64__", kCompiler},
+    Refusal{"__OPTIMIZE__", kCompiler},
+    Refusal{"__COUNTER__", kCompiler},
+    Refusal{"__INCLUDE_LEVEL__", kCompiler},
+    Refusal{"__has_builtin", kCompiler},
+    Refusal{"__has_feature", kCompiler},
+    Refusal{"__has_extension", kCompiler},
+    Refusal{"__FILE__", kPlace},
+    Refusal{"__FILE_NAME__", kPlace},
+    Refusal{"__BASE_FILE__", kPlace},
+    Refusal{"__builtin_FILE", kPlace},
+    Refusal{"__PRETTY_FUNCTION__", kPlace},
+    Refusal{"__FUNCSIG__", kPlace},
     Refusal{"__managed__", "memory comes from tensors and scratch buffers"},
 };
+// What the headers of CUDA call the compiler.
+constexpr std::array<std::string_view, 3> kCompilerPrefixes = {
+    "_CCCL_COMPILER", "_CCCL_CUDA_COMPILER", "_CCCL_HOST_COMPILER"};
 constexpr std::array<std::string_view, 14> kHostPrefixes = {
     "cudaMalloc", "cudaFree",   "cudaMemcpy", "cudaMemset", "cudaLaunch",
     "cudaDevice", "cudaStream", "cudaEvent",  "cudaGraph",  "cudaFuncSet",
@@ -158,6 +208,9 @@ std::string_view refused_directive(std::string_view name) { return lookup(kDirec
 
 std::string_view refused_identifier(std::string_view name) {
   if (const std::string_view why = lookup(kIdentifiers, name); !why.empty()) return why;
+  for (const std::string_view prefix : kCompilerPrefixes) {
+    if (name.starts_with(prefix)) return kCompiler;
+  }
   for (const std::string_view prefix : kHostPrefixes) {
     if (name.starts_with(prefix)) return kNoHostCode;
   }

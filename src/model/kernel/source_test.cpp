@@ -3,6 +3,7 @@
 
 #include "core/text.h"
 #include "cuda_source/source_check.h"
+#include "cuda_source/source_host.h"
 #include "cuda_source/source_kernels.h"
 #include "cuda_source/source_lexer.h"
 #include "kernel/inject.h"
@@ -96,6 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
         Source{"nothing", "#\n"}, Source{"crlf", "int a;\r\nint b;\r\n"},
         Source{"conditional", "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900\n#endif\n"},
         Source{"pastes", "#define JOIN(a, b) a##b\nint JOIN(date, _of_);\nint _; int __T;\n"},
+        Source{"line", "int line = __LINE__; const char* f = __func__; int cpp = __cplusplus;\n"},
         Source{"splice", "#define ADD(a, b) \\\n  ((a) + (b))\n"}),
     [](const auto& c) { return c.param.name; });
 
@@ -126,6 +128,12 @@ INSTANTIATE_TEST_SUITE_P(
         Source{"clang_module", "_Pragma(\"clang module load\")\n"},
         Source{"managed", "__managed__ int x;\n"},
         Source{"has_include_in_code", "int x = __has_include;\n"},
+        Source{"compiler", "#ifdef __CUDACC_RTC__\n#endif\n"},
+        Source{"compiler_version", "int v = __CUDACC_VER_MAJOR__;\n"},
+        Source{"compiler_of_headers", "#if _CCCL_COMPILER(NVRTC)\n#endif\n"},
+        Source{"file_name", "constexpr char kFirst = __FILE__[0];\n"},
+        Source{"pasted_compiler",
+               "#define JOIN(a, b) a##b\nint v = JOIN(__CUDACC_VER, _MAJOR__);\n"},
         Source{"pasted_date", "#define JOIN(a, b) a##b\nconst char* d = JOIN(__DA, TE__);\n"},
         Source{"pasted_by_a_header", "const char* d = _CCCL_PP_CAT(__TIM, E__);\n"},
         Source{"pasted_underscores", "#define J(a, b, c) a##b##c\nint d = *J(_, _DATE_, _);\n"}),
@@ -198,6 +206,52 @@ TEST(InjectDefines, PragmasGetNumbers) {
             "#line 1 \"x.cu\"\n#pragma unroll (4 ? (-1) : VECS)\n  #pragma unroll 4\n"
             "#pragma unroll\nint a = VEC;\n#pragma unroll 4");
 }
+
+// What nvcc would leave out; NVRTC and clang refuse it or take it for device code.
+struct HostCase {
+  const char* text;
+  const char* found;  // the names, in order
+};
+
+class HostCode : public testing::TestWithParam<HostCase> {};
+
+TEST_P(HostCode, IsFoundAtNamespaceScope) {
+  std::vector<std::string> names;
+  for (const auto& one : cuda_source::find_host_code(GetParam().text))
+    names.push_back(one.message.substr(1, one.message.find('\'', 1) - 1));
+  EXPECT_EQ(join(names, " "), GetParam().found);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, HostCode,
+    testing::Values(
+        HostCase{"void f(int x) { try { throw x; } catch (...) {} }", "f"},
+        HostCase{"namespace a { namespace b::c { static float f() { return 1; } } int n = f(); }",
+                 "f n"},
+        HostCase{
+            "struct T { T() { for (;;) {} } int v[4]; };\nT table;\nstatic T more[2] = {{}, {}};",
+            "table more"},
+        HostCase{"template <typename T> T f(T x) { return x; }", "f"},
+        HostCase{"inline int counter{0};", "counter"},
+        HostCase{"__device__ int f() { return 1; } __global__ void k(int* p) { *p = f(); }", ""},
+        HostCase{"#include <x.h>\n#define DEV __device__ inline\nDEV int f() { return 1; }", ""},
+        HostCase{"MY_DEVICE_INLINE int f() { return 1; }", ""},
+        HostCase{
+            "constexpr int f(int x) { return x + 1; } constexpr int kN = f(2); const int kM = 3;",
+            ""},
+        HostCase{"__constant__ float table[2] = {1, 2}; __device__ float more[3];", ""},
+        HostCase{"template <int N> struct P { float v[N]; float sum() const { return v[0]; } };"
+                 "template <> struct P<1> { float v; }; enum class E : int { A, B };",
+                 ""},
+        HostCase{
+            "using F = float; typedef int I; static_assert(sizeof(F) == 4); struct S; int f(int);",
+            ""},
+        HostCase{"template <int N> __launch_bounds__(N) __global__ void k(float* p) { p[0] = N; }",
+                 ""},
+        HostCase{
+            "extern __shared__ float dynamic[]; [[maybe_unused]] __device__ int f() { return 0; }",
+            ""},
+        HostCase{"", ""}, HostCase{"}}} ;; { ( [", ""}));
 
 }  // namespace
 }  // namespace kw::kernel

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "compile/compiler_messages.h"
+#include "ptx/instruction_rules.h"
 #include "ptx/machine_reads.h"
 
 namespace kw::compile {
@@ -10,16 +11,20 @@ namespace {
 
 constexpr size_t kMostListed = 8;
 
+struct Refused {
+  int ptx_line;
+  std::string message;
+};
+
 ports::CompileFailed refusal(const ports::CompileRequest& request, const ports::Compiled& compiled,
-                             const std::vector<ptx::ForbiddenRead>& reads) {
+                             const std::vector<Refused>& reads) {
   ports::CompileFailed failed;
   failed.compiler = compiled.compiler;
   for (size_t i = 0; i < reads.size() && i < kMostListed; ++i) {
-    failed.messages.push_back(
-        {{},
-         module_line(compiled.image, reads[i].ptx_line, request.file_name),
-         0,
-         fmt::format("the device code {}: {}", reads[i].message, ptx::kForbiddenReadHint)});
+    failed.messages.push_back({{},
+                               module_line(compiled.image, reads[i].ptx_line, request.file_name),
+                               0,
+                               "the device code " + reads[i].message});
     failed.log += failed.messages.back().text + "\n";
   }
   return failed;
@@ -42,10 +47,15 @@ Result<ports::CompileOutcome> CheckedCompiler::compile(const ports::CompileReque
   std::vector<std::string> entries;  // only these can be launched
   for (const ports::CompiledKernel& kernel : judged->compiled->kernels)
     entries.push_back(kernel.entry);
-  const auto reads = ptx::forbidden_reads(std::string_view(judged->compiled->image), entries);
-  if (reads.empty()) return outcome;
+  const std::string_view text = judged->compiled->image;
+  std::vector<Refused> all;
+  for (const ptx::ForbiddenRead& read : ptx::forbidden_reads(text, entries))
+    all.push_back({read.ptx_line, read.message + ": " + ptx::kForbiddenReadHint});
+  for (const ptx::RefusedInstruction& one : ptx::refused_instructions(text, entries))
+    all.push_back({one.ptx_line, one.message});
+  if (all.empty()) return outcome;
   ports::CompileOutcome refused;
-  refused.failed = refusal(request, *judged->compiled, reads);
+  refused.failed = refusal(request, *judged->compiled, all);
   return refused;
 }
 

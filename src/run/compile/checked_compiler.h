@@ -1,6 +1,7 @@
-// Refuses device code that reads what it must not know of the machine (ptx/machine_reads.h),
-// whichever compiler made it and for recorded modules too. It judges the PTX; a cubin is judged by
-// the PTX of the same source.
+// Refuses device code that reads what it must not know of the machine (ptx/machine_reads.h), and
+// instructions that are not on the list of those allowed (ptx/instruction_rules.h), whichever
+// compiler made it and for recorded modules too. It judges the PTX; a cubin is judged by the PTX of
+// the same source.
 #pragma once
 
 #include <memory>

@@ -50,5 +50,14 @@ TEST(CheckedCompiler, RefusesWhatReadsTheMachineAndNamesTheLine) {
   }
 }
 
+TEST(CheckedCompiler, RefusesInstructionsThatAreNotAllowed) {
+  const auto refused = compiled("pmevent 7;", ports::ImageKind::Ptx);
+  ASSERT_TRUE(refused.failed);
+  EXPECT_EQ(refused.failed->messages[0].line, 12);
+  EXPECT_EQ(
+      refused.failed->messages[0].text.rfind("the device code has the instruction 'pmevent'", 0),
+      0U);
+}
+
 }  // namespace
 }  // namespace kw::compile

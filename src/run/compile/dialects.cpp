@@ -34,6 +34,7 @@ std::unique_ptr<ProgramCompiler> make_nvcc_compiler(const FoundProgram& nvcc,
                                                     std::optional<FoundProgram> ptxas) {
   Dialect dialect;
   dialect.shown_as = "nvcc " + nvcc.version;
+  dialect.leaves_out_host_code = true;
   dialect.path = nvcc.path;
   dialect.ptxas = std::move(ptxas);
   dialect.allowed.running = {toolkit_of(nvcc.path)};

@@ -16,6 +16,7 @@
 #include "compile/normalise.h"
 #include "compile/resources.h"
 #include "core/text.h"
+#include "cuda_source/source_host.h"
 #include "kernel/inject.h"
 #include "os/files.h"
 #include "os/process.h"
@@ -59,6 +60,7 @@ std::string ProgramCompiler::name() const {
 std::string ProgramCompiler::command_text(const ports::CompileRequest& request) const {
   std::string text = join(dialect_.command(request, "input.cu", "output.ptx"), "\n") +
                      dialect_.before + dialect_.after;
+  if (dialect_.leaves_out_host_code) text += "\nno host code";  // of a module: a rule of ours
   if (request.image == ports::ImageKind::Cubin && dialect_.ptxas)
     text += "\n" + join(ptxas_command(*dialect_.ptxas, request, "input.ptx", "output.cubin"), "\n");
   return text;
@@ -163,9 +165,28 @@ Result<ports::CompileOutcome> ProgramCompiler::assemble(const ports::CompileRequ
   return outcome;
 }
 
+// What this compiler would leave out without a word.
+std::optional<ports::CompileFailed> ProgramCompiler::host_code(
+    const ports::CompileRequest& request) const {
+  if (!dialect_.leaves_out_host_code) return std::nullopt;
+  ports::CompileFailed failed;
+  failed.compiler = dialect_.shown_as;
+  for (const cuda_source::Diagnostic& one : cuda_source::find_host_code(request.source)) {
+    failed.messages.push_back({{}, one.line, one.column, one.message + ": " + one.hint});
+    failed.log += failed.messages.back().text + "\n";
+  }
+  if (failed.messages.empty()) return std::nullopt;
+  return failed;
+}
+
 Result<ports::CompileOutcome> ProgramCompiler::compile(const ports::CompileRequest& given) {
   ports::CompileRequest request = given;
   request.file_name = quotable(request.file_name);
+  if (std::optional<ports::CompileFailed> failed = host_code(request)) {
+    ports::CompileOutcome refused;
+    refused.failed = std::move(failed);
+    return refused;
+  }
   const double start = os::monotonic_seconds(), deadline = start + request.timeout_seconds;
   const os::ScratchFolder scratch = KW_TRY(os::ScratchFolder::make("compile"));
   const std::string input = scratch.path() + "/input.cu", output = scratch.path() + "/output.ptx";

@@ -22,6 +22,7 @@ struct Dialect {
   std::vector<std::string> header_folders;  // its own: removed from file names in PTX
   os::Allowed allowed;        // besides the scratch folder and the request's include folders
   std::string before, after;  // lines around every source
+  bool leaves_out_host_code = false;  // instead of refusing it
   /// The command that turns `input` into PTX at `output`.
   std::function<std::vector<std::string>(const ports::CompileRequest&, const std::string& input,
                                          const std::string& output)>
@@ -38,6 +39,7 @@ class ProgramCompiler : public ports::Compiler {
 
  private:
   struct Step;  // one program run
+  std::optional<ports::CompileFailed> host_code(const ports::CompileRequest& request) const;
 
   Result<Step> run(const std::vector<std::string>& command, const ports::CompileRequest& request,
                    const std::string& scratch, double deadline) const;

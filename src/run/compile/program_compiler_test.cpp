@@ -160,6 +160,21 @@ TEST_F(Nvcc, BadAssemblyIsFoundInTheModule) {
                 .find("2: Not a name of any known instruction: 'bogus'"),
             std::string::npos);
 }
+// nvcc itself says nothing: it leaves host code out of the PTX.
+TEST_F(Nvcc, RefusesHostCode) {
+  for (const char* host : {"void f(int x) { try { throw x; } catch (...) {} }",
+                           "struct T { T() { for (int& i : v) i = 3; } int v[9]; };\nT table;"}) {
+    const auto outcome = compiler_->compile(
+        request(std::string(host) + "\n__global__ void k() {}\n", {"k"}, ImageKind::Ptx));
+    EXPECT_NE(text_of(outcome).find("of the host: nvcc takes it for host code"), std::string::npos)
+        << host;
+  }
+  const auto honest = compiler_->compile(
+      request("constexpr int kN = 3;\ntemplate <int N> __device__ int f() { return N; }\n"
+              "__global__ void k(int* p) { *p = f<kN>(); }\n",
+              {"k"}, ImageKind::Ptx));
+  EXPECT_TRUE(honest && honest->compiled) << text_of(honest);
+}
 TEST_F(Nvcc, UnknownTargetIsTheMachinesFault) {
   CompileRequest asked = request("__global__ void k() {}", {"k"}, ImageKind::Ptx);
   asked.target = "sm_999";
