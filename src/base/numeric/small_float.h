@@ -120,10 +120,12 @@ KW_LANE constexpr uint8_t narrow_e8m0(float x) {
   const uint32_t limited = kOverflow == Overflow::Saturate && rounded > 0xfe ? 0xfe : rounded;
   return static_cast<uint8_t>(magnitude > 0x7f800000u ? 0xff : limited);
 }
-/// For scale factors. The ISA defines no rounding to nearest for e8m0, so this rounds up as the ISA
-/// does.
+/// To the nearest power of two, as PyTorch does; 1.5 rounds up. The ISA has no such conversion.
 KW_LANE constexpr uint8_t float_to_e8m0(float x) {
-  return narrow_e8m0<Round::Up, Overflow::Saturate>(x);
+  const uint32_t magnitude = std::bit_cast<uint32_t>(x) & 0x7fffffffu;
+  const uint32_t exponent = magnitude >> 23, half = exponent == 0 ? 0x400001u : 0x400000u;
+  const bool up = (magnitude & 0x7fffffu) >= half;
+  return static_cast<uint8_t>(exponent == 0xff ? 0xff : exponent + static_cast<uint32_t>(up));
 }
 
 }  // namespace KW_NUMERIC_LEVEL

@@ -13,6 +13,7 @@
 #include "attention/causal.h"
 #include "core/contains.h"
 #include "emit/emit.h"
+#include "graph/written_casts.h"
 
 namespace kw::generate {
 
@@ -71,7 +72,8 @@ class Matcher {
     for (;;) {
       const Node* cast = computed(id, Op::Cast);
       if (cast == nullptr || !in_float(cast->dtype) ||
-          !in_float(region_.node(cast->inputs[0]).dtype)) {
+          !in_float(region_.node(cast->inputs[0]).dtype) ||
+          graph::is_cast_to_byte(*region_.graph, *cast)) {
         return id;
       }
       id = cast->inputs[0];
@@ -344,7 +346,8 @@ Value Attention::score(Emitter& e, NodeId node, const std::string& product, int 
 /// The node below casts between floats.
 NodeId Attention::bare(NodeId node) const {
   while (region_.loads.count(node) == 0 && region_.node(node).op == Op::Cast &&
-         in_float(region_.node(region_.node(node).inputs[0]).dtype)) {
+         in_float(region_.node(region_.node(node).inputs[0]).dtype) &&
+         !graph::is_cast_to_byte(*region_.graph, region_.node(node))) {
     node = region_.node(node).inputs[0];
   }
   return node;

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "graph/written_casts.h"
+
 namespace kw::generate {
 
 namespace {
@@ -118,7 +120,8 @@ std::optional<double> constant_of(const Region& region, NodeId id) {
 
 std::optional<Causal> causal_of(const Region& region, NodeId scores, const Index& index,
                                 const Ranges& ranges) {
-  while (region.loads.count(scores) == 0 && region.node(scores).op == Op::Cast) {
+  while (region.loads.count(scores) == 0 && region.node(scores).op == Op::Cast &&
+         !graph::is_cast_to_byte(*region.graph, region.node(scores))) {
     scores = region.node(scores).inputs[0];
   }
   const Node& choice = region.node(scores);

@@ -78,7 +78,8 @@ Value source_value(Emitter& e, NodeId id, const Index& index) {
 
 }  // namespace
 
-Emitter::Emitter(const Region& region, int indent) : region_(region), names_(region.taken) {
+Emitter::Emitter(const Region& region, int indent)
+    : region_(region), names_(region.taken), roundings_(kw::generate::roundings(region)) {
   for (const std::string_view word : reserved_words()) names_.emplace(word);
   for (const auto& [node, buffer] : region.loads) names_.insert(buffer.name);
   for (const Store& store : region.stores) {
@@ -387,7 +388,10 @@ Value Emitter::pointwise(NodeId id, const Index& index) {
     operands.push_back(hoisted(node.inputs[i], index, values[i], level).expr);
   }
   const DType from = region_.node(node.inputs.back()).dtype;
-  return {pointwise_text(node.op, from, node.dtype, operands, used_.functions), level};
+  Value out{pointwise_text(node.op, from, node.dtype, operands, used_.functions), level};
+  if (roundings_.count(id) == 0) return out;
+  if (node.dtype == DType::E8m0) need("from_exponent");
+  return {{from_memory(node.dtype, stored(out, node.dtype))}, level};
 }
 
 }  // namespace kw::generate

@@ -169,6 +169,7 @@ class Emitter {
   std::set<std::string> names_;
   std::map<std::string, int> numbers_;  // first number that may be free for a name
   std::map<NodeId, int> uses_;
+  std::set<NodeId> roundings_;
   std::vector<Condition> conditions_;
   Used used_;
   size_t work_ = 0;

@@ -1,6 +1,9 @@
 #include "emit/region.h"
 
+#include <algorithm>
+
 #include "graph/promote.h"
+#include "graph/written_casts.h"
 
 namespace kw::generate {
 
@@ -33,6 +36,23 @@ std::vector<NodeId> interior(const Region& region) {
     for (const NodeId input : region.node(id).inputs) open.push_back(input);
   }
   return {seen.begin(), seen.end()};
+}
+
+std::set<NodeId> roundings(const Region& region) {
+  std::set<NodeId> computed_with, found;
+  const std::vector<NodeId> nodes = interior(region);
+  for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
+    const Node& node = region.node(*id);
+    const bool moves = graph::op_info(node.op).kind == OpKind::Movement && !is_heavy(node.op);
+    if (!moves || computed_with.count(*id) > 0) {
+      computed_with.insert(node.inputs.begin(), node.inputs.end());
+    }
+    if (computed_with.count(*id) == 0) continue;
+    if (graph::is_cast_to_byte(*region.graph, node) ||
+        graph::is_written_narrowing(*region.graph, node))
+      found.insert(*id);
+  }
+  return found;
 }
 
 std::vector<NodeId> heavy_nodes(const Region& region) {

@@ -55,5 +55,7 @@ std::vector<NodeId> interior(const Region& region);
 /// folds.
 std::vector<NodeId> heavy_nodes(const Region& region);
 bool is_heavy(Op op);
+/// The casts in it that must round in registers: they lose bits, and not only stores follow.
+std::set<NodeId> roundings(const Region& region);
 
 }  // namespace kw::generate

@@ -322,6 +322,7 @@ class ModuleText {
       for (const Region& region : sequence.partition.regions) {
         for (const Store& store : region.stores) add(store.to.dtype);
         for (const auto& [node, buffer] : region.loads) add(buffer.dtype);
+        for (const NodeId id : roundings(region)) add(region.node(id).dtype);
       }
       for (const Kernel& kernel : sequence.kernels) {
         for (const Scratch& scratch : kernel.scratch) add(scratch.dtype);

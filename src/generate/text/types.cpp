@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 namespace kw::generate {
 
@@ -43,6 +44,28 @@ std::string with(const char* pattern, const std::string& text) {
   return fmt::format(fmt::runtime(pattern), text);
 }
 
+bool is_one_group(std::string_view text) {
+  int open = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (open == 0) return i + 1 == text.size();
+  }
+  return false;
+}
+
+// The element behind a value that was rounded, which needs no second rounding; "" for other texts.
+std::string kept_in_memory(DType dtype, const std::string& value) {
+  const std::string_view load = row_of(dtype).load, store = row_of(dtype).store;
+  if (load == "{}" || dtype == DType::Bool) return "";
+  const std::string call(load.substr(0, load.find('{')));
+  const std::string head = call + std::string(store.substr(0, store.find('{')));
+  if (!value.starts_with(head)) return "";
+  const std::string_view all = value, inner = all.substr(call.size() - 1);
+  const std::string_view element = inner.substr(1, inner.size() - 2);
+  const bool whole = is_one_group(inner) && is_one_group(element.substr(element.find('(')));
+  return whole ? std::string(element) : "";
+}
+
 // The shortest text that reads back as the same number; always with a point or an exponent.
 std::string float_text(double number, bool wide) {
   std::string text =
@@ -62,7 +85,8 @@ std::string from_memory(DType dtype, const std::string& element) {
 }
 
 std::string to_memory(DType dtype, const std::string& value) {
-  return with(row_of(dtype).store, value);
+  const std::string again = kept_in_memory(dtype, value);
+  return again.empty() ? with(row_of(dtype).store, value) : again;
 }
 
 bool in_float(DType dtype) { return std::string_view(register_type(dtype)) == "float"; }

@@ -10,6 +10,7 @@
 
 #include "core/contains.h"
 #include "gate/metamorphic.h"
+#include "graph/written_casts.h"
 
 namespace kw::gate {
 
@@ -47,7 +48,8 @@ bool is_extremum(Op op) {
 /// Follows one kind of change from one input to the outputs.
 class Following {
  public:
-  Following(const Graph& graph, int input) : graph_(graph), input_(input) {}
+  Following(const Graph& graph, int input)
+      : graph_(graph), input_(input), snaps_(graph::snapping_casts(graph)) {}
   virtual ~Following() = default;
 
   std::optional<std::vector<double>> outputs() {
@@ -172,7 +174,8 @@ class Following {
 
   Answer common_pointwise(const Node& node) const {
     if (node.op == Op::Cast) {
-      const bool to_float = tensor::is_float(node.dtype);
+      const bool to_float =
+          tensor::is_float(node.dtype) && !snaps_[static_cast<size_t>(&node - graph_.nodes.data())];
       return to_float || still(operand(node, 0)) ? operand(node, 0) : kUnknown;
     }
     if (node.op == Op::Where) return still(operand(node, 0)) ? alike(node, 1) : kUnknown;
@@ -185,6 +188,7 @@ class Following {
   }
 
   int input_;
+  std::vector<bool> snaps_;
   std::vector<Answer> answers_;
 };
 

@@ -150,11 +150,12 @@ class Emitter {
       spec.joins_x = joined_units(s_.facts[static_cast<size_t>(n.inputs[1])].terms);
       spec.joins_z = joined_units(s_.facts[static_cast<size_t>(n.inputs[0])].terms);
     }
+    spec.snaps = facts.snaps;
     const bool narrows = n.op == Op::Cast && !is_integer(spec.from) && spec.from != spec.to;
     if (narrows && spec.from == DType::Fp64) spec.errors.relative = 1;
     const bool rounds =
         n.op == Op::Cast ? narrows : !graph::op_info(n.op).exact && n.op != Op::FloorDiv;
-    if (!rounds) spec.rounding.half_unit = spec.rounding.half_tiny = 0;
+    if (!rounds || spec.snaps) spec.rounding.half_unit = spec.rounding.half_tiny = 0;
     const bool from_integer = n.op == Op::Cast && is_integer(spec.from);
     spec.range =
         range_of(n.dtype, rounds || from_integer || n.op == Op::FloorDiv, s_.overflow, node);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/written_casts.h"
 #include "truth/errors.h"
 #include "truth/pointwise.h"
 #include "truth/scalar.h"
@@ -71,6 +72,9 @@ void cast_exactness(const Node& node, const Node& from, const NodeFacts& in, Nod
   if (in.exactness == Exactness::Exact && holds(node.dtype, in.grid)) {
     out.exactness = Exactness::Exact;
     out.grid = in.grid;
+  } else if (out.snaps) {
+    out.exactness = in.exactness == Exactness::Exact ? Exactness::Exact : Exactness::Open;
+    out.grid = node.dtype;
   } else if (in.exactness == Exactness::Exact) {
     out.exactness = Exactness::Rounded;
   } else if (in.exactness == Exactness::Rounded && node.dtype == from.dtype) {
@@ -136,7 +140,8 @@ void exactness_of(const Graph& graph, const Node& node, const std::vector<NodeFa
 }
 
 Tracks tracks_of(const Graph& graph, const Node& node, const std::vector<NodeFacts>& facts,
-                 bool tf32) {
+                 bool snaps, bool tf32) {
+  if (snaps) return {};  // what its operand may be becomes a jump
   std::vector<Tracks> in;
   for (const graph::NodeId id : node.inputs) in.push_back(facts[static_cast<size_t>(id)].tracks);
   if (graph::op_info(node.op).kind == OpKind::Pointwise) {
@@ -160,11 +165,15 @@ Tracks tracks_of(const Graph& graph, const Node& node, const std::vector<NodeFac
 double terms_of(const Graph& graph, const Node& node, const std::vector<NodeFacts>& facts) {
   if (is_integer(node.dtype) || node.inputs.empty()) return 1;
   const NodeFacts& in = facts[static_cast<size_t>(node.inputs[0])];
+  if (facts[static_cast<size_t>(&node - graph.nodes.data())].snaps) return 1;
   if (is_view_op(node.op) || node.op == Op::Cast) return in.terms;
   if (node.op == Op::MatMul) return static_cast<double>(in.shape.back());
   if (node.op == Op::Sum) {
     NodeId from = node.inputs[0];
-    while (is_view_op(graph[from].op) || graph[from].op == Op::Cast) from = graph[from].inputs[0];
+    while (is_view_op(graph[from].op) || graph[from].op == Op::Cast) {
+      if (facts[static_cast<size_t>(from)].snaps) break;
+      from = graph[from].inputs[0];
+    }
     double terms = graph[from].op == Op::Sum ? in.terms : 1;  // a sum of sums is one sum
     for (const int dim : node.attrs.dims)
       terms *= static_cast<double>(in.shape[static_cast<size_t>(dim)]);
@@ -179,11 +188,13 @@ double terms_of(const Graph& graph, const Node& node, const std::vector<NodeFact
 std::vector<NodeFacts> gather_facts(const Graph& graph, Mode mode, bool tf32) {
   std::vector<NodeFacts> facts(graph.nodes.size());
   mark_needed(graph, facts);
+  const std::vector<bool> snaps = graph::snapping_casts(graph);
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node& node = graph.nodes[id];
     NodeFacts& out = facts[id];
+    out.snaps = snaps[id];
     out.shape = graph::values_of(node.shape);
-    out.tracks = tracks_of(graph, node, facts, tf32);
+    out.tracks = tracks_of(graph, node, facts, out.snaps, tf32);
     if (node.op == Op::Constant) constant_facts(node, out);
     exactness_of(graph, node, facts, out);
     out.terms = terms_of(graph, node, facts);
@@ -193,12 +204,15 @@ std::vector<NodeFacts> gather_facts(const Graph& graph, Mode mode, bool tf32) {
   return facts;
 }
 
-bool sums_half_errors(const Graph& graph, const std::vector<NodeFacts>& facts) {
+bool needs_half_pass(const Graph& graph, const std::vector<NodeFacts>& facts) {
+  const std::vector<bool> computed = graph::nodes_computed_with(graph);
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node& node = graph.nodes[id];
     const bool sums = node.op == Op::Sum || node.op == Op::CumSum || node.op == Op::MatMul ||
                       node.op == Op::Scatter || node.op == Op::Fold;
-    if (!facts[id].needed || !sums) continue;
+    if (!facts[id].needed) continue;
+    if (facts[id].tracks.h && graph::is_written_narrowing(graph, node) && computed[id]) return true;
+    if (!sums) continue;
     for (const graph::NodeId in : node.inputs) {
       if (facts[static_cast<size_t>(in)].tracks.h) return true;
     }

@@ -20,6 +20,9 @@ enum class Exactness : uint8_t {
 struct NodeFacts {
   Extents shape;
   bool needed = false;
+  /// A cast to a float of 8 bits, and a value is computed from the result: the rounding belongs to
+  /// the program. What is only stored is compared with its own last rounding instead.
+  bool snaps = false;
   Tracks tracks;
   Exactness exactness = Exactness::Open;
   tensor::DType grid = tensor::DType::Fp32;  // a format that holds every value of an Exact node
@@ -31,9 +34,11 @@ struct NodeFacts {
 /// Errors are tracked only in the mode Truth.
 std::vector<NodeFacts> gather_facts(const graph::Graph& graph, Mode mode, bool tf32);
 
-/// Returns whether some op sums half rounding errors. These may all have the same sign, so the mode
-/// HalfOnly is needed.
-bool sums_half_errors(const graph::Graph& graph, const std::vector<NodeFacts>& facts);
+/// Returns whether the mode HalfOnly is needed: some op sums half rounding errors, which may all
+/// have the same sign, or the author wrote a cast to a half type and the program computes with the
+/// result. A kernel that rounds there is right, even if its rounding errors are not small on
+/// average.
+bool needs_half_pass(const graph::Graph& graph, const std::vector<NodeFacts>& facts);
 
 /// Returns whether every value of `from` is a value of `to`.
 bool holds(tensor::DType to, tensor::DType from);

@@ -29,7 +29,7 @@ class Run {
   const Findings& findings() const { return findings_; }
   int threads() const { return threads_; }
   /// Returns whether some op sums half rounding errors, which may all have the same sign.
-  bool sums_half_errors() const { return truth::sums_half_errors(graph_, facts_); }
+  bool needs_half_pass() const { return truth::needs_half_pass(graph_, facts_); }
 
  private:
   Status check_inputs() const;

@@ -84,7 +84,7 @@ Result<std::vector<Truth>> Interpreter::truth(const graph::Graph& graph,
   Run run(graph, inputs, options, Mode::Truth);
   KW_TRY(compute(run, from));
   std::vector<Truth> truths = KW_TRY(collect_truths(run, graph, from.scores));
-  if (run.sums_half_errors()) {
+  if (run.needs_half_pass()) {
     Run rounded(graph, inputs, options, Mode::HalfOnly);
     KW_TRY(rounded.compute());
     KW_TRY(widen_by_half(rounded, graph, truths));

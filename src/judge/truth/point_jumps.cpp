@@ -31,7 +31,7 @@ bool has_steps(const PointSpec& spec, bool floats) {
     case Op::FloorDiv:
       return floats;
     case Op::Cast:
-      return floats && spec.tracks.integer;
+      return spec.snaps || (floats && spec.tracks.integer);
     default:
       return false;
   }
@@ -42,6 +42,7 @@ double evaluate(const PointSpec& spec, bool floats, double x, double z, size_t o
   if (op >= Op::Eq && op <= Op::Ge) return compare(op, x, z) ? 1 : 0;
   if (op == Op::Cast) {
     if (spec.to == DType::Bool) return x != 0 ? 1 : 0;
+    if (spec.snaps) return snapped(spec.to, x);
     return spec.tracks.integer ? std::trunc(x) : x;
   }
   if (floats && op == Op::IsNan) return std::isnan(x) ? 1 : 0;

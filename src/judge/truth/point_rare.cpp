@@ -86,6 +86,20 @@ void step(const PointSpec& spec, std::span<const ChunkOperand> in, int count, Ve
   one_step(spec, in[0], count, out);
 }
 
+void snap(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out) {
+  const auto value = [&](double v) { return snapped(spec.to, v); };
+  for (int k = 0; k < count; ++k) {
+    const double v = x.tracks.integer ? to_double(x.lanes->i[k], spec.from) : x.lanes->t[k];
+    const double e = x.tracks.integer ? 0 : reach_of(x, k);
+    out.t[k] = value(v);
+    const uint8_t found = limit_snapped(spec.range, v, e, out.t[k]);
+    if (found != 0) spec.findings->mark(spec.node, found);
+    if (std::fabs(v) > spec.range.half) continue;
+    if (e == kInfinity) spec.findings->unbounded = true;
+    add_jump(stepped(v, e, false, value), k, count, out);
+  }
+}
+
 namespace {
 
 TrackedValue value_at(const ChunkOperand& x, int k) {

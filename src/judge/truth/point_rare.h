@@ -11,6 +11,10 @@ namespace kw::truth {
 /// error, the result may be on either side of it.
 void step(const PointSpec& spec, std::span<const ChunkOperand> in, int count, VectorLanes& out);
 
+/// Casts to floats of 8 bits that the program computes with. Next to the middle between two values
+/// of the format the result may be either.
+void snap(const PointSpec& spec, const ChunkOperand& x, int count, VectorLanes& out);
+
 /// Pow, Atan2, Fmod, Remainder, Copysign, Hypot.
 void rare_binary(const PointSpec& spec, const ChunkOperand& x, const ChunkOperand& z, int count,
                  VectorLanes& out);

@@ -48,6 +48,7 @@ void float_result(const PointSpec& spec, std::span<const ChunkOperand> in, int c
                   VectorLanes& out) {
   switch (spec.op) {
     case Op::Cast:
+      if (spec.snaps && spec.mode == Mode::Truth) return snap(spec, in[0], count, out);
       return cast_to_float(spec, in[0], count, out);
     case Op::Where:
       return choose(spec, in, count, out);

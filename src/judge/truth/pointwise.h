@@ -21,7 +21,8 @@ struct PointSpec {
   Rounding rounding;  // of the result; zero if nothing is rounded
   OpErrors errors;
   Mode mode = Mode::Truth;
-  bool same = false;  // both operands are the same value
+  bool snaps = false;  // a cast that rounds to `to`
+  bool same = false;   // both operands are the same value
   /// Additions: the rounding of an operand that a kernel adds to the other one's sum early, in
   /// units of its magnitude.
   double joins_x = 0, joins_z = 0;

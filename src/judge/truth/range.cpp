@@ -133,4 +133,16 @@ uint8_t limit_product(const NodeRange& range, double size, double small, Tracked
   return found | limit_half(range, y);
 }
 
+uint8_t limit_snapped(const NodeRange& range, double x, double e, double& y) {
+  const double m = std::fabs(x);
+  const bool far = m > range.half, near = m + (e < kNoLimit ? e : 0) > range.half;
+  if (!near || range.half == kNoLimit) return 0;
+  const bool chosen = (range.clamp & kBeyondHalf) != 0;
+  if (far || (chosen && range.eager)) {
+    const bool clips = range.largest < kNoLimit && !range.has_infinity;
+    y = chosen || !clips ? overflowed_half(range, x) : std::copysign(range.largest, x);
+  }
+  return far ? kBeyondHalf : kBeyondHalf | kBeyondNear;
+}
+
 }  // namespace kw::truth

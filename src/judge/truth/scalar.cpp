@@ -96,6 +96,11 @@ double rounded_beyond(DType type, double x) {
 
 }  // namespace
 
+double snapped(DType type, double x) {
+  const bool beyond = type != DType::E8m0 && std::fabs(x) > ports::largest_finite(type);
+  return beyond && std::isfinite(x) ? rounded_beyond(type, x) : rounded(type, x);
+}
+
 double stored_value(Mode mode, DType type, double value) {
   const bool narrow = mode == Mode::Declared && type != DType::Fp64;
   const double computed = narrow ? static_cast<double>(static_cast<float>(value)) : value;

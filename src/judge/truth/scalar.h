@@ -28,5 +28,7 @@ double to_double(int64_t x, tensor::DType type);
 
 /// Rounds once to a float format: infinity beyond its range, NaN if it has no infinity.
 double rounded(tensor::DType type, double x);
+/// The same as if the format had no end.
+double snapped(tensor::DType type, double x);
 
 }  // namespace kw::truth

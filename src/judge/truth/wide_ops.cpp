@@ -228,6 +228,10 @@ bool is_zero_certain(const WideValue& x) {
 /// Integers that the format can hold are exact.
 WideValue cast_to_float(WideOp op, const WideValue& x) {
   const double v = x.t.value();
+  if (op.snaps) {
+    const bool certain = x.a.zero() && x.h.zero() && std::fabs(v) <= ports::largest_finite(op.to);
+    return certain ? WideValue{Wide(snapped(op.to, v)), {}, {}} : unknown();
+  }
   if (!tensor::is_float(op.from)) {
     op.errors.relative = op.to != DType::Fp64 && rounded(DType::Fp32, v) != v ? 1 : 0;
     op.rounds_half = rounded(op.to, v) != v;

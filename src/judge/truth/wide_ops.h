@@ -23,6 +23,7 @@ struct WideOp {
   tensor::DType to = tensor::DType::Fp32;
   bool same = false;  // both operands are the same value
   bool rounds_half = true;
+  bool snaps = false;
   Rounding rounding;
   OpErrors errors;
 };

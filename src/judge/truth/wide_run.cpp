@@ -81,6 +81,7 @@ class WideRun {
     if (n.inputs.empty()) return;
     plan.op.from = graph_[n.inputs.back()].dtype;
     plan.op.same = n.inputs.size() == 2 && n.inputs[0] == n.inputs[1];
+    plan.op.snaps = facts_[static_cast<size_t>(node)].snaps;
     if (tensor::is_float(n.dtype)) plan.op.rounding = rounding_of(n.dtype, flush);
     plan.op.errors = op_errors(n.op);
     const bool narrows =

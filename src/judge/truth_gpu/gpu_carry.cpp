@@ -117,6 +117,7 @@ class JumpWriter {
           f);
     };
     if (const char* f = step_function(op())) return stepped(fmt::format("{}::at(v)", f));
+    if (code_.spec.snaps) return stepped(snapped());
     if (!code_.tracks.integer) return "";
     if (op() == Op::Not)
       return fmt::format("flipped({} != 0, may_be_zero({}.t, reach({})))", t_.result, x, x);
@@ -176,6 +177,7 @@ class JumpWriter {
   }
 
   std::string to_float(const std::string& own) const {
+    if (code_.spec.snaps) return one(own, reached_jump(), snapped());
     const ops::Between between = graph::op_info(op()).between;
     const std::string f = table_function(op()) == nullptr ? "" : table_function(op());
     switch (op()) {
@@ -224,6 +226,11 @@ class JumpWriter {
       default:
         return "";
     }
+  }
+
+  // Returns an expression of v.
+  std::string snapped() const {
+    return fmt::format("rounded({}, v)", format_text(truth::Mode::Declared, code_.spec.to));
   }
 
   // Returns an operand's jump; for floats, widened by the operand's errors.

@@ -49,7 +49,7 @@ class GpuPlanner {
     KW_TRY(check_precision(facts));
     add_inputs(facts);
     plan_.found = add_buffer("found", kernel::Role::Inout, DType::Uint32, 1);
-    widens_ = truth::sums_half_errors(graph_, facts);
+    widens_ = truth::needs_half_pass(graph_, facts);
     KW_TRY(add_pass(truth::Mode::Truth, facts));
     for (const graph::NamedNode& output : graph_.outputs) {
       plan_.outputs.push_back(truth_[static_cast<size_t>(output.node)]);

@@ -180,6 +180,12 @@ KW_HD TrackedValue cast(double t, Format to, double to_unit, const Spec& s) {
   return y;
 }
 
+// A cast that the program computes with. What lies beyond the format is for the interpreter.
+KW_HD TrackedValue snap(const TrackedValue& x, Format to, double limit, unsigned& found) {
+  if (!(fabs(x.t) + reach(x) <= limit)) found |= kOutOfRange;
+  return {rounded(to, x.t), 0, 0};
+}
+
 // The interpreter refuses a division by zero.
 KW_HD Int floor_divide(Int x, Int z, unsigned& found) {
   if (z == 0) found |= kMistake;

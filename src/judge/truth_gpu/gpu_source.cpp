@@ -297,7 +297,12 @@ class ElementWriter {
     for (int k = 0; k < code.operands; ++k) names[k] = name(code, k);
     std::string value =
         fmt::format(fmt::runtime(rule), names[0], names[1], names[2], fmt::arg("s", s));
-    if (spec.op == Op::Cast && code.in_tracks[0].integer) {
+    if (spec.snaps && spec.mode == truth::Mode::Truth) {
+      if (code.in_tracks[0].integer) return no_code("casts from integers to fp8");
+      value =
+          fmt::format("snap({}, {}, {}, found)", names[0],
+                      format_text(truth::Mode::Declared, spec.to), number_text(spec.range.half));
+    } else if (spec.op == Op::Cast && code.in_tracks[0].integer) {
       if (spec.from == DType::Uint64) return no_code("casts from uint64");
       value = fmt::format("cast((double){}, {}, {}, {})", names[0],
                           format_text(truth::Mode::Declared, spec.to),

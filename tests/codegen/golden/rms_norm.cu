@@ -179,7 +179,8 @@ __global__ void __launch_bounds__(THREADS) rms_norm(const __half* __restrict__ x
       for (int lane = 0; lane < kVec; ++lane) {
         const float x_value_2 = __half2float(x_pack[item].at[lane]);
         const float weight_value = __half2float(weight_pack.at[lane]);
-        out0_pack.at[lane] = __float2half((x_value_2 * rsqrt_value) * weight_value);
+        const float product = __half2float(__float2half(x_value_2 * rsqrt_value)) * weight_value;
+        out0_pack.at[lane] = __float2half(product);
       }
       store_pack(out0 + D * row + column, out0_pack);
     }
@@ -216,7 +217,8 @@ __global__ void __launch_bounds__(THREADS) rms_norm_long(const __half* __restric
       for (int lane = 0; lane < kVec; ++lane) {
         const float x_value_2 = __half2float(x_pack.at[lane]);
         const float weight_value = __half2float(weight_pack.at[lane]);
-        out0_pack.at[lane] = __float2half((x_value_2 * rsqrt_value) * weight_value);
+        const float product = __half2float(__float2half(x_value_2 * rsqrt_value)) * weight_value;
+        out0_pack.at[lane] = __float2half(product);
       }
       store_pack(out0 + D * row + column, out0_pack);
     }
