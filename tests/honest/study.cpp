@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <ctime>
 #include <map>
 #include <random>
 #include <set>
@@ -43,7 +44,9 @@ Result<Json> judge(const HonestModule& module, int time, const StudyOptions& opt
   with.compiler = tools.compiler.get();
   with.virtual_gpu = tools.device.get();
   with.oracle = &tools.oracle;
+  const std::clock_t start = std::clock();
   const auto report = KW_TRY(verification::verify_module(module.text, *module.task, request, with));
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   Json line = Json::object();
   line.set("module", module.name);
   line.set("source", module.source);
@@ -53,6 +56,7 @@ Result<Json> judge(const HonestModule& module, int time, const StudyOptions& opt
   for (const auto& [name, value] : request.tunes) tunes.set(name, value);
   line.set("tunes", std::move(tunes));
   line.set("cells", static_cast<int64_t>(report.gate.cells.size()));
+  line.set("cpu_seconds", seconds);  // without the worker process that compiles
   if (!report.ok()) {
     Json whole = to_json(report);
     line.set("refused", whole["verdict"]);
