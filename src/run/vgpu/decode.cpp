@@ -14,6 +14,7 @@
 
 #include "vgpu/decoder.h"
 #include "vgpu/registers.h"
+#include "vgpu/undefined_flow.h"
 
 namespace kw::vgpu {
 namespace {
@@ -115,7 +116,7 @@ bool lay_out(Decoder& d, int index, const std::vector<Shape>& shapes) {
   std::vector<RegisterUse> uses;
   for (const Shape& shape : shapes)
     uses.push_back({shape.destinations, shape.alu && shape.alu->reads_carry,
-                    shape.alu && shape.alu->writes_carry});
+                    shape.alu && shape.alu->writes_carry, shape.alu.has_value()});
   const RegisterPlan plan = plan_registers(f, uses, d.next);
   own.registers = plan.offsets;
   d.next = plan.end;
@@ -123,6 +124,7 @@ bool lay_out(Decoder& d, int index, const std::vector<Shape>& shapes) {
   own.undefined = plan.undefined;
   if (plan.carry_undefined) own.undefined.push_back({d.carry_slot(), 0});
   own.first_undefined = plan.first_undefined;
+  if (!own.undefined.empty()) own.defined = defined_instructions(f, uses, plan);
   return d.next <= kMaxFileBytes || d.refuse(kTooLarge);
 }
 
@@ -192,6 +194,10 @@ bool emit_alu(Decoder& d, const ptx::Instruction& instruction, const isa::Alu& a
   return true;
 }
 
+bool follows_undefined_bits(Op op) {
+  return op <= Op::LoadParam || op == Op::Shuffle;
+}
+
 void emit_instruction(Decoder& d, const ptx::Instruction& instruction, const Shape& shape) {
   d.instruction = &instruction;
   d.place = place_of(d, d.function(), instruction);
@@ -239,7 +245,10 @@ void emit_function(Decoder& d, int index, const std::vector<Shape>& shapes) {
       d.refuse("the kernel is larger than the virtual GPU can hold");
       break;
     }
+    const size_t begin = insts.size();
     emit_instruction(d, f.instructions[i], shapes[i]);
+    for (size_t at = begin; i < own.defined.size() && own.defined[i] && at < insts.size(); ++at)
+      insts[at].flags |= follows_undefined_bits(insts[at].op) ? kFlagDefined : 0;
   }
   d.instruction = nullptr;
   Inst& end = d.emit(f.is_entry ? Op::Exit : Op::Return);  // falling off the end returns

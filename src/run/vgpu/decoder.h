@@ -33,6 +33,7 @@ struct FunctionLayout {
   std::vector<uint32_t> label_pcs;   // per label, set when the function is emitted
   std::vector<SavedSlot> undefined;  // may be read before they are written
   int first_undefined = -1;          // the first instruction that reads one of them
+  std::vector<bool> defined;         // per instruction: it cannot meet one; empty: not known
   // Only for functions that may be entered again before they return:
   bool recursive = false;
   int frame = -1;            // index into Code::frames

@@ -77,6 +77,10 @@ struct Inst {
   isa::AluArgs args;
 };
 
+/// Of ALU instructions, divisions, loads, stores and shuffles: none of their registers can hold
+/// undefined bits that were there when the kernel started.
+inline constexpr uint16_t kFlagDefined = 1u << 15;
+
 /// How strongly an access orders others. Strong: volatile, relaxed, mmio and all atomics. Seed: a
 /// plain load whose value only starts a compare-and-swap loop on the same address. A Seed load does
 /// not race and orders nothing.

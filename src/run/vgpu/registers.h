@@ -21,6 +21,7 @@ uint32_t slot_bytes(int width);
 struct RegisterUse {
   int destinations = 0;
   bool reads_carry = false, writes_carry = false;
+  bool is_alu = false;
 };
 
 struct RegisterPlan {

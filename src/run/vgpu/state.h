@@ -75,6 +75,7 @@ struct Warp {
   std::byte* shadow = nullptr;
   std::byte* local = nullptr;  // 32 x local_bytes
   std::byte* local_undefined = nullptr;
+  uint32_t undefined_at = 0;  // a byte of the shadow that had undefined bits when last looked at
   uint32_t index = 0;
   uint32_t present = 0;  // lanes that exist
   uint32_t live = 0;     // lanes that have not exited
@@ -84,6 +85,7 @@ struct Warp {
   uint32_t turn = 0;
   bool rotate = false;  // another group must run: this one spins or has used its share
   bool tainted = false;
+  bool follows_all = false;  // undefined bits came from elsewhere than registers never written
   bool spinning = false;
   UndefinedOrigin origin;
   /// Null: its lanes have synchronised all together or not at all.

@@ -39,6 +39,10 @@ void fill_lanes(std::byte* file, const SavedSlot& slot, uint32_t mask, bool ones
     std::memcpy(file + slot.offset, &value, 4);
     return;
   }
+  if (mask == ~0u) {
+    std::memset(file + slot.offset, ones ? 0xff : 0, size_t{slot.width} * kLanes);
+    return;
+  }
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1)
     std::memset(file + slot.offset + static_cast<uint32_t>(__builtin_ctz(rest)) * slot.width,
                 ones ? 0xff : 0, slot.width);
@@ -60,6 +64,16 @@ std::string origin_text(const Machine& m, const UndefinedOrigin& origin, const S
                      origin.region == kSharedRegion
                          ? "it is uninitialised (or its writer is not waited for)"
                          : "nothing was written to it yet");
+}
+
+bool any_bit(const std::byte* bytes, uint32_t count) {
+  uint64_t any = 0;
+  for (uint32_t at = 0; at < count; at += sizeof any) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes + at, sizeof word);
+    any |= word;
+  }
+  return any != 0;
 }
 
 /// A thread and the lane that it reads, packed into an UndefinedOrigin.
@@ -98,6 +112,7 @@ void begin_inactive_lane(Machine& m, Warp& w, uint32_t pc, int lane, int from) {
 }
 
 void begin_taint(Machine& m, Warp& w, uint32_t pc, uint32_t region, uint64_t offset) {
+  w.follows_all = true;
   if (w.tainted && (w.origin.region != kRegisterFile || region == kRegisterFile)) return;
   if (!w.tainted) w.shadow = m.pool->shadow(static_cast<ResidentBlock&>(*m.block), w);
   w.tainted = true;
@@ -107,13 +122,15 @@ void begin_taint(Machine& m, Warp& w, uint32_t pc, uint32_t region, uint64_t off
     const auto carried = origins.find(static_cast<uint32_t>(offset));
     if (carried != origins.end()) w.origin = carried->second;
   }
-  if (m.must_be_clean) m.stop = true;
+  if (m.must_be_clean && region != kRegisterFile) m.stop = true;
 }
 
 void undefine_registers(Machine& m, Warp& w, uint32_t pc, const std::vector<SavedSlot>& slots,
                         uint32_t mask) {
   const bool checks = m.counters == nullptr;
+  const bool follows_all = w.tainted && w.follows_all;
   if (checks) begin_taint(m, w, pc, kRegisterFile, 0);
+  w.follows_all = follows_all;
   for (const SavedSlot& slot : slots) {
     fill_lanes(w.regs, slot, mask, false);
     if (checks) mark_register(w, slot, mask, true);
@@ -125,9 +142,15 @@ void mark_register(Warp& w, const SavedSlot& slot, uint32_t mask, bool undefined
 }
 
 void end_taint_if_clean(const Machine& m, Warp& w) {
-  const size_t bytes = m.launch.code->file_bytes;
-  if (w.shadow[0] == std::byte{0} && std::memcmp(w.shadow, w.shadow + 1, bytes - 1) == 0)
-    w.tainted = false;  // each byte equals the one before it
+  if (w.shadow[w.undefined_at] != std::byte{0}) return;
+  constexpr uint32_t kStep = 64;
+  for (uint32_t at = 0; at < m.launch.code->file_bytes; at += kStep) {
+    if (!any_bit(w.shadow + at, kStep)) continue;
+    while (w.shadow[at] == std::byte{0}) ++at;
+    w.undefined_at = at;
+    return;
+  }
+  w.tainted = false;
 }
 
 void undefined_global_bits(const MemoryRegion& region, uint64_t offset, uint32_t bytes,
@@ -165,6 +188,10 @@ void mark_global(Machine& m, const LaneAccess& access, uint32_t number, uint64_t
     const Subject subject = region_subject(m, number, static_cast<int64_t>(offset), access.pc);
     report_undefined(m, *access.warp, access.pc, access.lane,
                      fmt::format("stores an undefined value to {}", subject_text(subject)));
+    return;
+  }
+  if (m.must_be_clean) {  // the bits would stay in this thread's copy
+    m.stop = true;
     return;
   }
   m.memory.ensure_undefined(region);

@@ -55,7 +55,7 @@ void clear(std::byte* file, uint32_t slot, int width, uint32_t lanes) {
     std::memcpy(file + slot, &mask, 4);
   } else if (lanes == ~uint32_t{0}) {
     std::memset(file + slot, 0, static_cast<size_t>(width) * kLanes);
-  } else {
+  } else if (!is_clear(file, slot, width)) {
     for (uint32_t rest = lanes; rest != 0; rest &= rest - 1)
       std::memset(file + slot + __builtin_ctz(rest) * width, 0, static_cast<size_t>(width));
   }

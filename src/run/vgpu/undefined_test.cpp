@@ -155,6 +155,47 @@ INSTANTIATE_TEST_SUITE_P(
             "add.u32 %r20, %r20, 1; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 4; @%p2 bra L; "
             "mov.u32 %r10, %r20;",
             ""},
+        UndefinedCase{"CarriedAroundALoop",
+                      "mov.u32 %r5, 0; mov.u32 %r10, 1; L: mov.u32 %r10, %r22; mov.u32 %r22, %r21; "
+                      "mov.u32 %r21, %r20; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 3; "
+                      "@%p2 bra L;",
+                      "stores an undefined value"},
+        UndefinedCase{"PushedOutOfALoop",
+                      "mov.u32 %r5, 0; L: mov.u32 %r10, %r22; mov.u32 %r22, %r21; "
+                      "mov.u32 %r21, %r5; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 3; "
+                      "@%p2 bra L;",
+                      ""},
+        UndefinedCase{"ThroughScratch",
+                      "add.u32 %r21, %r20, 1; st.global.u32 [%rd5], %r21; ld.global.u32 %r10, "
+                      "[%rd5];",
+                      "stores an undefined value to y"},
+        UndefinedCase{"ThroughShared",
+                      "mov.u32 %r6, s; shl.b32 %r7, %r1, 2; add.s32 %r6, %r6, %r7; "
+                      "st.shared.u32 [%r6], %r20; ld.shared.u32 %r10, [%r6];",
+                      "stores an undefined value to y"},
+        UndefinedCase{"ThroughLocal",
+                      ".local .align 4 .b8 a[16]; st.local.u32 [a], %r20; ld.local.u32 %r10, [a];",
+                      "stores an undefined value"},
+        UndefinedCase{"Shuffled", "shfl.sync.bfly.b32 %r10, %r20, 1, 31, -1;",
+                      "stores an undefined value"},
+        UndefinedCase{"ShuffledFromLanesThatDidNotWrite",
+                      "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r20, 3; "
+                      "shfl.sync.bfly.b32 %r21, %r20, 16, 31, -1; @%p1 mov.u32 %r10, %r21;",
+                      "stores an undefined value to y[0]"},
+        UndefinedCase{"ShuffledFromLanesThatWrote",
+                      "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r20, 3; "
+                      "shfl.sync.bfly.b32 %r21, %r20, 1, 31, -1; @%p1 mov.u32 %r10, %r21;",
+                      ""},
+        UndefinedCase{"MemoryBesideAnUnusedOne",
+                      "add.u32 %r21, %r20, 1; ld.global.u32 %r5, [%rd5]; add.u32 %r6, %r5, 1; "
+                      "mul.lo.u32 %r10, %r6, 3;",
+                      "stores an undefined value to y[0]: it comes from t[0]"},
+        UndefinedCase{"QuotientBesideAnUnusedOne",
+                      "add.u32 %r21, %r20, 1; div.u32 %r5, %r1, %r1; add.u32 %r10, %r5, 1;",
+                      "stores an undefined value to y[0]"},
+        UndefinedCase{"InAPlaceOfAnother",
+                      "mov.u32 %r21, 5; @%p1 mov.u32 %r21, %r20; mov.u32 %r10, %r21;",
+                      "stores an undefined value to y[0]"},
         UndefinedCase{"Carry", "addc.u32 %r10, %r1, 0;", "stores an undefined value"},
         UndefinedCase{"CarryWritten", "add.cc.u32 %r5, %r1, %r1; addc.u32 %r10, %r1, 0;", ""},
         UndefinedCase{"MemoryIsNamedFirst", "add.u32 %r21, %r20, 1; ld.global.u32 %r10, [%rd5];",
@@ -202,7 +243,33 @@ TEST(UndefinedTest, EachCallStartsWithUndefinedRegisters) {
   }
 }
 
-// A tainted warp ends the parallel pass; the result must not depend on it.
+// Undefined bits in memory end the parallel pass, those of registers do not; the result must not
+// depend on it.
+TEST(UndefinedTest, ThroughScratchToTheNextLaunch) {
+  for (const int threads : {1, 2}) {
+    const char* text = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry fill(.param .u64 t) { .reg .b32 %r<4>; .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [t]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+  add.u32 %r3, %r2, %r1; st.global.u32 [%rd3], %r3; ret; }
+.visible .entry copy(.param .u64 t, .param .u64 y) { .reg .b32 %r<4>; .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [t]; ld.param.u64 %rd4, [y]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2; ld.global.u32 %r2, [%rd3]; add.s64 %rd5, %rd4, %rd2; st.global.u32 [%rd5], %r2; ret; }
+)";
+    Bench bench(text);
+    const int t = bench.scratch("t", 64), y = bench.output("y", 64, tensor::DType::Int32);
+    bench.launch("fill", {64}, {1}).params = {Bench::pointer(t)};
+    bench.launch("copy", {64}, {1}).params = {Bench::pointer(t), Bench::pointer(y)};
+    bench.options.threads = threads;
+    bench.run();
+    const record::Finding* f = bench.found(FindingKind::UninitialisedUse);
+    ASSERT_NE(f, nullptr) << threads;
+    EXPECT_NE(f->message.find("stores an undefined value to y[0]"), std::string::npos)
+        << f->message;
+  }
+}
+
 TEST(UndefinedTest, HarmlessRegistersChangeNothing) {
   for (const int threads : {1, 2}) {
     Bench bench(entry(".param .u64 y",

@@ -104,10 +104,39 @@ KW_LANE void note_store(Machine& m, Warp& w, Op kind, const MemOp& op, uint32_t 
 
 /// Whether the warp's shadow has no undefined bit in a register of `width` bytes per lane.
 KW_LANE bool is_defined(const Warp& w, uint32_t slot, uint32_t width) {
-  const U64* bits = lanes64(w.shadow, slot);
+  constexpr uint32_t kPart = 64;  // bytes of the narrowest register
+#ifdef __AVX512F__
+  __m512i any = _mm512_load_si512(w.shadow + slot);
+  for (uint32_t at = kPart; at < width * kLanes; at += kPart)
+    any = _mm512_or_si512(any, _mm512_load_si512(w.shadow + slot + at));
+  return _mm512_test_epi64_mask(any, any) == 0;
+#else
   uint64_t any = 0;
-  for (uint32_t i = 0; i < width * kLanes / 8; ++i) any |= bits[i];
+  for (uint32_t at = 0; at < width * kLanes; at += kPart) {
+    const U64* bits = lanes64(w.shadow, slot + at);
+    for (uint32_t i = 0; i < kPart / 8; ++i) any |= bits[i];
+  }
   return any == 0;
+#endif
+}
+KW_LANE bool is_defined(const Warp& w, uint32_t slot, const isa::Slot& form) {
+  return form.width == 0 ? mask_at(w.shadow, slot) == 0 : is_defined(w, slot, form.width);
+}
+
+/// Whether the instruction reads defined registers only and writes over such, or does not run at
+/// all. Then no undefined bit changes.
+KW_LANE bool meets_defined(const Machine& m, const Warp& w, const Inst& in, uint32_t mask) {
+  if (mask_at(w.shadow, in.guard) != 0) return false;
+  if (mask == 0) return true;
+  const isa::Alu& alu = m.alus[in.target];
+  if ((alu.reads_carry || alu.writes_carry) && mask_at(w.shadow, in.args.carry) != 0) return false;
+  for (int s = 0; s < alu.srcs; ++s) {
+    if (!is_defined(w, in.args.src[s], alu.src[s])) return false;
+  }
+  for (int d = 0; d < alu.dsts; ++d) {
+    if (!is_defined(w, in.args.dst[d], alu.dst[d])) return false;
+  }
+  return true;
 }
 
 /// Whether an access of a warp with a shadow uses defined registers only. Then it is like any other
@@ -119,13 +148,14 @@ KW_LANE bool uses_defined(const Warp& w, const MemOp& op) {
   return defined;
 }
 
+/// `follow`: its registers may hold undefined bits.
 template <Mode kMode>
-KW_LANE void memory(Machine& m, Warp& w, uint32_t pc, const Inst& in, uint32_t mask) {
+KW_LANE void memory(Machine& m, Warp& w, uint32_t pc, const Inst& in, uint32_t mask, bool follow) {
   const MemOp& op = m.mems[in.target];
   constexpr bool kTrack = kMode != Mode::Counted;
   if (kMode == Mode::Counted) KW_SIMD_LEVEL::count_access(m, w, pc, op, mask);
   bool done = false;
-  if (kMode != Mode::Tainted || uses_defined(w, op)) {
+  if (!follow || uses_defined(w, op)) {
     switch (in.op) {
       case Op::LoadGlobal:
         done = access_global<false, kTrack>(m, w, pc, op, mask);
@@ -149,7 +179,7 @@ KW_LANE void memory(Machine& m, Warp& w, uint32_t pc, const Inst& in, uint32_t m
   }
   if (!done)
     access_exact(m, w, pc, op, mask);
-  else if (kMode == Mode::Tainted && !op.is_store)
+  else if (follow && !op.is_store)
     clear_shadow(w, op, mask);
   if (op.is_store) note_store(m, w, in.op, op, mask);
 }
@@ -257,14 +287,17 @@ class Loop {
       const Inst& in = m_.code[run_.pc];
       const uint32_t mask = run_.mask & (mask_at(w_.regs, in.guard) ^ in.guard_flip);
       if (kMode == Mode::Counted) KW_SIMD_LEVEL::count_instruction(m_, run_.pc, run_.mask, mask);
-      if (kMode == Mode::Tainted && in.guard != 0) check_guard(m_, w_, run_.pc, run_.mask);
+      const bool follow =
+          kMode == Mode::Tainted && (w_.follows_all || (in.flags & kFlagDefined) == 0);
+      if (follow && in.guard != 0) check_guard(m_, w_, run_.pc, run_.mask);
       if (in.op == Op::Alu) {
-        if (kMode == Mode::Tainted) taint_alu(m_, w_, run_.pc, mask, run_.mask);
+        if (follow && !meets_defined(m_, w_, in, mask))
+          taint_alu(m_, w_, run_.pc, mask, run_.mask);
         in.fn(w_.regs, in.args, mask);
         ++run_.pc;
         continue;
       }
-      const Step step = other(in, mask);
+      const Step step = other(in, mask, follow);
       if (step == Step::Next) {
         ++run_.pc;
       } else if (step == Step::Regroup) {
@@ -331,10 +364,10 @@ class Loop {
     return Step::Regroup;
   }
 
-  Step collective(const Inst& in, uint32_t mask) {
+  Step collective(const Inst& in, uint32_t mask, bool follow) {
     if (mask == 0) return Step::Next;
     if (in.op == Op::Shuffle && mask == ~0u && (in.flags & kFlagHasMask) != 0 &&
-        (kMode == Mode::Tainted ? shuffle_defined(w_, in) : shuffle_whole_warp(w_, in)))
+        (follow ? shuffle_defined(w_, in) : shuffle_whole_warp(w_, in)))
       return Step::Next;
     const uint32_t done = run_collective(m_, w_, run_.pc, mask);
     const uint32_t waiting = mask & ~done;
@@ -351,8 +384,8 @@ class Loop {
     return without(mask);
   }
 
-  Step divide(const Inst& in, uint32_t mask) {
-    if (kMode == Mode::Tainted) taint_alu(m_, w_, run_.pc, mask, run_.mask);
+  Step divide(const Inst& in, uint32_t mask, bool follow) {
+    if (follow) taint_alu(m_, w_, run_.pc, mask, run_.mask);
     const uint32_t by_zero =
         kMode == Mode::Counted ? 0 : zero_lanes(w_, in, m_.alus[in.target], mask);
     in.fn(w_.regs, in.args, mask);
@@ -360,7 +393,7 @@ class Loop {
     return Step::Next;
   }
 
-  Step other(const Inst& in, uint32_t mask) {
+  Step other(const Inst& in, uint32_t mask, bool follow) {
     switch (in.op) {
       case Op::LoadGlobal:
       case Op::StoreGlobal:
@@ -368,10 +401,10 @@ class Loop {
       case Op::StoreShared:
       case Op::LoadOther:
       case Op::StoreOther:
-        if (mask != 0) memory<kMode>(m_, w_, run_.pc, in, mask);
+        if (mask != 0) memory<kMode>(m_, w_, run_.pc, in, mask, follow);
         return Step::Next;
       case Op::Divide:
-        return divide(in, mask);
+        return divide(in, mask, follow);
       case Op::Branch:
         return branch(in, mask);
       case Op::Barrier:
@@ -382,17 +415,17 @@ class Loop {
       case Op::Redux:
       case Op::Elect:
       case Op::WarpSync:
-        return collective(in, mask);
+        return collective(in, mask, follow);
       default:
-        return mask == 0 ? Step::Next : rare(in, mask);
+        return mask == 0 ? Step::Next : rare(in, mask, follow);
     }
   }
 
-  Step rare(const Inst& in, uint32_t mask) {
+  Step rare(const Inst& in, uint32_t mask, bool follow) {
     switch (in.op) {
       case Op::LoadParam:
         load_param(m_, w_, m_.mems[in.target], mask);
-        if (kMode == Mode::Tainted) clear_shadow(w_, m_.mems[in.target], mask);
+        if (follow) clear_shadow(w_, m_.mems[in.target], mask);
         return Step::Next;
       case Op::LoadFrame:
       case Op::StoreFrame:
