@@ -35,11 +35,6 @@ bool is_reference(const fs::path& path) {
   return path.extension() == ".py" || fs::exists(path / "task.toml");
 }
 
-std::string name_of(const fs::path& path) {
-  fs::path name = fs::relative(path, KW_SOURCE_DIR);
-  return name.replace_extension().string();
-}
-
 /// Fills in the assignments of tunables. False: the text is not a module.
 bool add_tunes(HonestModule* module) {
   const auto parsed = binding::parse_module(module->text, "module.cu");
@@ -51,7 +46,8 @@ bool add_tunes(HonestModule* module) {
 
 class Collector {
  public:
-  Collector(size_t designs, std::string only) : designs_(designs), only_(std::move(only)) {}
+  Collector(size_t designs, std::string only, fs::path root)
+      : designs_(designs), only_(std::move(only)), root_(std::move(root)) {}
 
   Status add_generated(const fs::path& path) {
     const std::string name = name_of(path);
@@ -96,6 +92,10 @@ class Collector {
     return std::make_shared<const task::Task>(std::move(task).value());
   }
 
+  std::string name_of(const fs::path& path) const {
+    return fs::relative(path, root_).replace_extension().string();
+  }
+
   bool wanted(const std::string& name) const {
     return only_.empty() || name.find(only_) != std::string::npos;
   }
@@ -106,6 +106,7 @@ class Collector {
 
   size_t designs_;
   std::string only_;
+  fs::path root_;
   std::set<std::string> seen_;  // schedules
   std::vector<HonestModule> modules_;
 };
@@ -123,9 +124,10 @@ fs::path reference_of(const fs::path& kernel) {
 
 }  // namespace
 
-Result<std::vector<HonestModule>> honest_modules(size_t designs, const std::string& only) {
-  Collector collector(designs, only);
-  const fs::path root = KW_SOURCE_DIR;
+Result<std::vector<HonestModule>> honest_modules(size_t designs, const std::string& only,
+                                                 const std::string& source) {
+  const fs::path root = source.empty() ? KW_SOURCE_DIR : source;
+  Collector collector(designs, only, root);
   for (const char* folder :
        {"suites/internal", "suites/extended", "suites/robust", "suites/ops", "suites/kernelbench",
         "tests/frontend/agree", "tests/frontend/kernelbench", "tests/codegen/golden"}) {

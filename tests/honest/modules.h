@@ -22,7 +22,8 @@ struct HonestModule {
 
 /// Every schedule of every task of the suites, once for the first task that has it and then as many
 /// more designs per task as `designs` allows; and all kernels written by hand. `only`: those whose
-/// name contains the text.
-Result<std::vector<HonestModule>> honest_modules(size_t designs, const std::string& only);
+/// name contains the text. `source`: the folder of the project; "": where it was built.
+Result<std::vector<HonestModule>> honest_modules(size_t designs, const std::string& only,
+                                                 const std::string& source = "");
 
 }  // namespace kw::honest

@@ -4,6 +4,7 @@
 // seeds, cannot show a refusal that one draw in a thousand causes.
 //
 //   honest_study RESULTS.jsonl [--times 20] [--designs 1] [--only TEXT] [--budget 1] [--shard 0/2]
+//     [--source FOLDER]
 //   honest_study RESULTS.jsonl --table
 #include <fmt/core.h>
 
@@ -38,6 +39,7 @@ Result<Json> judge(const HonestModule& module, int time, const StudyOptions& opt
   request.module_path = "module.cu";
   request.reference_path = module.task->source_path;
   request.budget_seconds = options.number("--budget", 1);
+  request.threads = options.shards > 1 ? 1 : 0;  // the other shards use the other cores
   std::mt19937_64 random(std::hash<std::string>{}(module.name) + static_cast<uint64_t>(time));
   if (time > 0) request.tunes = module.tunes[random() % module.tunes.size()];
   verification::VerifyTools with;
@@ -74,7 +76,8 @@ Result<int> run(const StudyOptions& options) {
   Tools tools;
   tools.compiler = KW_TRY(machine::open_compiler(os::env("KW_TEST_COMPILER")));
   tools.device = KW_TRY(machine::open_device({"vgpu", "", 0, {}}));
-  const auto modules = KW_TRY(honest_modules(options.count("--designs", 1), options.text("--only")));
+  const auto modules = KW_TRY(honest_modules(options.count("--designs", 1), options.text("--only"),
+                                               options.text("--source")));
   std::FILE* out = std::fopen(options.results.c_str(), "a");
   if (out == nullptr) return input_error("cannot write {}", options.results);
   const int times = static_cast<int>(options.count("--times", 20));
@@ -140,6 +143,8 @@ Result<int> print_table(const StudyOptions& options) {
 
 int main(int argc, char** argv) {
   using namespace kw::honest;
-  return study_main(argc, argv, {"--times N", "--designs N", "--only TEXT", "--budget SECONDS"}, run,
-                    print_table);
+  return study_main(
+      argc, argv,
+      {"--times N", "--designs N", "--only TEXT", "--budget SECONDS", "--source FOLDER"}, run,
+      print_table);
 }

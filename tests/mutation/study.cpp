@@ -4,7 +4,8 @@
 // table and what the columns mean.
 //
 //   mutation_study RESULTS.jsonl [--each 2] [--modules 120] [--seed 1] [--only TEXT]
-//   [--most-seconds 3] [--shard 0/2] mutation_study RESULTS.jsonl --table
+//   [--most-seconds 3] [--shard 0/2] [--source FOLDER]
+//   mutation_study RESULTS.jsonl --table
 #include <fmt/core.h>
 
 #include <chrono>
@@ -105,7 +106,8 @@ Result<int> run(const StudyOptions& options) {
   Tools tools;
   tools.compiler = KW_TRY(machine::open_compiler(os::env("KW_TEST_COMPILER")));
   tools.device = KW_TRY(machine::open_device({"vgpu", "", 0, {}}));
-  const auto modules = KW_TRY(honest::honest_modules(1, options.text("--only")));
+  const auto modules = KW_TRY(honest::honest_modules(1, options.text("--only"),
+                                                       options.text("--source")));
   const std::vector<Json> before = KW_TRY(honest::read_json_lines(options.results));
   std::FILE* out = std::fopen(options.results.c_str(), "a");
   if (out == nullptr) return input_error("cannot write {}", options.results);
@@ -190,6 +192,7 @@ Result<int> print_table(const StudyOptions& options) {
 int main(int argc, char** argv) {
   using namespace kw::mutation;
   return kw::honest::study_main(
-      argc, argv, {"--each N", "--modules N", "--seed N", "--only TEXT", "--most-seconds S"}, run,
-      print_table);
+      argc, argv,
+      {"--each N", "--modules N", "--seed N", "--only TEXT", "--most-seconds S", "--source FOLDER"},
+      run, print_table);
 }
