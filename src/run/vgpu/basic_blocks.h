@@ -40,8 +40,8 @@ void each_definition(const ptx::Instruction& instruction, int destinations, cons
 /// A set of registers.
 using Bits = std::vector<uint64_t>;
 
-inline void set(Bits& bits, int index) { bits[index / 64] |= uint64_t{1} << (index % 64); }
-inline void clear(Bits& bits, int index) { bits[index / 64] &= ~(uint64_t{1} << (index % 64)); }
-inline bool test(const Bits& bits, int index) { return (bits[index / 64] >> (index % 64)) & 1; }
+inline void set_bit(Bits& bits, int index) { bits[index / 64] |= uint64_t{1} << (index % 64); }
+inline void clear_bit(Bits& bits, int index) { bits[index / 64] &= ~(uint64_t{1} << (index % 64)); }
+inline bool test_bit(const Bits& bits, int index) { return (bits[index / 64] >> (index % 64)) & 1; }
 
 }  // namespace kw::vgpu

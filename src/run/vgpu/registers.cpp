@@ -43,11 +43,11 @@ void transfer(const ptx::Function& function, std::span<const RegisterUse> uses,
     const int destinations = uses[i].destinations;
     // A guarded write may keep the old value, so it does not end a lifetime.
     if (instruction.guard < 0) {
-      each_definition(instruction, destinations, [&](int r) { clear(live, r); });
-      if (uses[i].writes_carry) clear(live, carry);
+      each_definition(instruction, destinations, [&](int r) { clear_bit(live, r); });
+      if (uses[i].writes_carry) clear_bit(live, carry);
     }
-    each_use(instruction, destinations, [&](int r) { set(live, r); });
-    if (uses[i].reads_carry) set(live, carry);
+    each_use(instruction, destinations, [&](int r) { set_bit(live, r); });
+    if (uses[i].reads_carry) set_bit(live, carry);
   }
 }
 
@@ -76,8 +76,8 @@ Liveness analyse(const ptx::Function& function, std::span<const RegisterUse> use
   Liveness result{true, std::vector<Lifetime>(function.registers.size()), Bits(words)};
   for (size_t b = 0; b < blocks.size(); ++b) {
     for (size_t r = 0; r < function.registers.size(); ++r) {
-      if (test(in[b], r)) result.lifetimes[r].cover(blocks[b].first);
-      if (test(out[b], r)) result.lifetimes[r].cover(blocks[b].end - 1);
+      if (test_bit(in[b], r)) result.lifetimes[r].cover(blocks[b].first);
+      if (test_bit(out[b], r)) result.lifetimes[r].cover(blocks[b].end - 1);
     }
   }
   if (!blocks.empty()) result.live_at_entry = in[0];
@@ -132,8 +132,8 @@ void list_undefined(const ptx::Function& function, std::span<const RegisterUse> 
   if (std::ranges::all_of(live, [](uint64_t word) { return word == 0; })) return;
   Bits read(live.size());
   const auto note = [&](int r, int at) {
-    if (!test(live, r)) return;
-    set(read, r);
+    if (!test_bit(live, r)) return;
+    set_bit(read, r);
     if (plan.first_undefined < 0) plan.first_undefined = at;
   };
   const int carry = carry_of(function);
@@ -143,9 +143,9 @@ void list_undefined(const ptx::Function& function, std::span<const RegisterUse> 
   }
   for (int r = 0; r < carry; ++r) {
     const auto width = static_cast<uint32_t>(register_width(function.registers[r].type));
-    if (test(read, r)) plan.undefined.push_back({plan.offsets[r], width});
+    if (test_bit(read, r)) plan.undefined.push_back({plan.offsets[r], width});
   }
-  plan.carry_undefined = test(read, carry);
+  plan.carry_undefined = test_bit(read, carry);
 }
 
 }  // namespace

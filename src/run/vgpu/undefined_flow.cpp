@@ -28,8 +28,8 @@ class Slots {
     }
     count_ = static_cast<int>(numbers.size()) + 1;
     start_.resize(static_cast<size_t>(count_) / 64 + 1);
-    for (const SavedSlot& slot : plan.undefined) set(start_, numbers.at(slot.offset));
-    if (plan.carry_undefined) set(start_, carry());
+    for (const SavedSlot& slot : plan.undefined) set_bit(start_, numbers.at(slot.offset));
+    if (plan.carry_undefined) set_bit(start_, carry());
   }
   int of(int r) const { return of_register_[static_cast<size_t>(r)]; }
   int carry() const { return count_ - 1; }
@@ -92,12 +92,12 @@ class Flow {
     const ptx::Instruction& in = function_.instructions[static_cast<size_t>(i)];
     const RegisterUse& use = uses_[static_cast<size_t>(i)];
     const bool plain = use.is_alu || in.opcode == "ld";
-    bool reads = use.reads_carry && test(now, slots_.carry());
-    bool writes = use.writes_carry && test(now, slots_.carry());
-    each_use(in, use.destinations, [&](int r) { reads |= test(now, slots_.of(r)); });
-    each_definition(in, use.destinations, [&](int r) { writes |= test(now, slots_.of(r)); });
+    bool reads = use.reads_carry && test_bit(now, slots_.carry());
+    bool writes = use.writes_carry && test_bit(now, slots_.carry());
+    each_use(in, use.destinations, [&](int r) { reads |= test_bit(now, slots_.of(r)); });
+    each_definition(in, use.destinations, [&](int r) { writes |= test_bit(now, slots_.of(r)); });
     const auto change = [&](bool undefined) {
-      const auto put = [&](int slot) { undefined ? set(now, slot) : clear(now, slot); };
+      const auto put = [&](int slot) { undefined ? set_bit(now, slot) : clear_bit(now, slot); };
       each_definition(in, use.destinations, [&](int r) { put(slots_.of(r)); });
       if (use.writes_carry) put(slots_.carry());
     };
