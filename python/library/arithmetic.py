@@ -77,7 +77,9 @@ def lerp(input: FloatTensor, end: FloatTensor, weight: Scalar):
         raise RuntimeError(f"lerp(): expected dtype {library.type_word(input)} for `end` and `weight`")
     a, b = library.wide(input), library.wide(end)
     if not torch.is_tensor(weight):
-        return (a + (b - a) * weight if abs(weight) < 0.5 else b - (b - a) * (1 - weight)).to(input.dtype)
+        # The other formula only rounds differently, so a number that varies between calls takes this one.
+        near = library.follows(weight) or abs(weight) < 0.5
+        return (a + (b - a) * weight if near else b - (b - a) * (1 - weight)).to(input.dtype)
     w = library.wide(weight)
     rest = 1 - w
     high = b - (b - a) * rest

@@ -267,7 +267,7 @@ Result<NodeId> count_nonzero(Builder& b, NodeId x, const Dims& dims) {
   return b.reduce(Op::Sum, counts, dims, false);
 }
 
-Result<NodeId> cosine_similarity(Builder& b, NodeId x, NodeId y, int dim, double eps) {
+Result<NodeId> cosine_similarity(Builder& b, NodeId x, NodeId y, int dim, const Number& eps) {
   const std::vector<Operand> both = {Operand::tensor(x), Operand::tensor(y)};
   const DType type = KW_TRY(b.result_type(both));
   if (!tensor::is_float(type)) {
@@ -287,13 +287,13 @@ Result<NodeId> cosine_similarity(Builder& b, NodeId x, NodeId y, int dim, double
   return sum(b, products, {dim}, false, {});
 }
 
-Result<NodeId> normalize(Builder& b, NodeId x, double p, int dim, double eps) {
+Result<NodeId> normalize(Builder& b, NodeId x, double p, int dim, const Number& eps) {
   const NodeId length = KW_TRY(vector_norm(b, x, p, {dim}, true, {}));
   Formula f(b);
   return f.done(f(x) / apply(Op::Maximum, f(length), eps));
 }
 
-Result<NodeId> pairwise_distance(Builder& b, NodeId x, NodeId y, double p, double eps,
+Result<NodeId> pairwise_distance(Builder& b, NodeId x, NodeId y, double p, const Number& eps,
                                  bool keepdim) {
   Formula f(b);
   const NodeId difference = KW_TRY(f.done(f(x) - f(y) + eps));

@@ -52,11 +52,11 @@ Result<NodeId> any(Builder& b, NodeId x, const Dims& dims, bool keepdim);
 Result<NodeId> all(Builder& b, NodeId x, const Dims& dims, bool keepdim);
 Result<NodeId> count_nonzero(Builder& b, NodeId x, const Dims& dims);
 
-Result<NodeId> cosine_similarity(Builder& b, NodeId x, NodeId y, int dim, double eps);
+Result<NodeId> cosine_similarity(Builder& b, NodeId x, NodeId y, int dim, const Number& eps);
 /// F.normalize: x / max(|x|_p, eps).
-Result<NodeId> normalize(Builder& b, NodeId x, double p, int dim, double eps);
+Result<NodeId> normalize(Builder& b, NodeId x, double p, int dim, const Number& eps);
 /// |x - y + eps|_p along the last dim.
-Result<NodeId> pairwise_distance(Builder& b, NodeId x, NodeId y, double p, double eps,
+Result<NodeId> pairwise_distance(Builder& b, NodeId x, NodeId y, double p, const Number& eps,
                                  bool keepdim);
 
 }  // namespace kw::graph

@@ -6,9 +6,10 @@
 //
 // Some references accept only multiples: a window of 7, a group of 128. The shapes of the inputs
 // ("K / 128") and the guards of a trace ("D % 2 == 0") tell such divisors. If the reference refuses
-// every power of two, the integers written in its file are tried as divisors. Asking the user was
-// the alternative; the file already has the answer. The cost: about ten traces of a function
-// without values for its dims.
+// the first choice, each dim is tried as the smallest one, because one may divide another ("H //
+// KH"). If it refuses every power of two, the integers written in its file are tried as divisors.
+// Asking the user was the alternative; the file already has the answer. The cost: about ten traces
+// of a function without values for its dims.
 #include "frontend/assume_dims.h"
 
 #include <fmt/core.h>
@@ -186,6 +187,19 @@ void visit_divisors(const std::string& text, Visit visit) {
   }
 }
 
+/// The dims with one of them as the smallest, the last one first; then in reverse. Heads of keys
+/// divide heads of queries, but their dim comes later.
+std::vector<std::vector<std::string>> other_orders(const std::vector<std::string>& names) {
+  std::vector<std::vector<std::string>> orders;
+  for (size_t i = names.size(); i-- > 1;) {
+    std::vector<std::string>& order = orders.emplace_back(names);
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i),
+                order.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  if (names.size() > 2) orders.emplace_back(names.rbegin(), names.rend());
+  return orders;
+}
+
 /// Whether a refusal depends on extents: other ones are accepted, or refused in other words.
 bool about_extents(const TraceEntry& entry, const task::Dims& other, const Error& refused) {
   const Result<Trace> trace = trace_entry(entry, other);
@@ -251,6 +265,12 @@ Result<task::Dims> assume_dims(const TraceEntry& entry, const task::Dims& known,
   if (!first && !about_extents(entry, plain.at_scale(kLeastBits + 1), first.error()))
     return first.error();
   if (const auto dims = chosen(from_shapes)) return *dims;
+  for (const std::vector<std::string>& order : other_orders(missing)) {
+    Scaling other(entry, known, order, budget);
+    other.set_steps(from_shapes);
+    if (!other.check(other.at_scale(kLeastBits))) continue;
+    if (const auto found = other.run()) return *found;
+  }
   for (const int64_t divisor : divisors_of(*entry.source)) {
     std::map<std::string, int64_t> steps = from_shapes;
     for (const std::string& name : missing)

@@ -93,11 +93,24 @@ Result<Value> to_float(const Value& value) {
   return input_error("float() argument must be a number, not {}", type_name(value));
 }
 
+/// min() or max() of two floats that follow from extents or runtime scalars; not set for others.
+std::optional<Value> symbolic_extreme(const Value& a, const Value& b, bool largest) {
+  const auto *x = a.get<Float>(), *y = b.get<Float>();
+  if (!x || !y || x->is_int() || y->is_int()) return std::nullopt;
+  const double p = x->shown(), q = y->shown();
+  const bool second = largest ? q > p : q < p;
+  return symbolic_call(largest ? "max" : "min", {a, b}, second ? q : p);
+}
+
 /// min() and max() of numbers. Ints keep their symbols.
 Result<Value> extreme(graph::Builder& graph, const std::vector<Value>& items, bool largest) {
   if (items.empty()) return input_error("{}() of nothing", largest ? "max" : "min");
   Value best = items[0];
   for (size_t i = 1; i < items.size(); ++i) {
+    if (auto symbolic = symbolic_extreme(best, items[i], largest)) {
+      best = std::move(*symbolic);
+      continue;
+    }
     const auto a = as_dim(best), b = as_dim(items[i]);
     if (a && b) {
       best = largest ? max(*a, *b) : min(*a, *b);
@@ -361,6 +374,9 @@ Result<Value> builtin_of_one(TraceState& trace, const std::string& name, Argumen
   if (name == "type") return type_of(value);
   if (name == "abs") {
     if (value.get<Tensor>()) return call_row(trace, "torch.abs", std::move(arguments));
+    if (const auto* number = value.get<Float>(); number && !number->is_int()) {
+      if (auto known = symbolic_call("abs", {value}, std::fabs(number->shown()))) return *known;
+    }
     const bool negative = KW_TRY(compare(trace.graph, "Lt", value, Dim(0)));
     return negative ? negate("USub", value) : Result<Value>(value);
   }

@@ -235,7 +235,7 @@ Result<std::vector<NodeId>> Call::tensors(std::string_view name) {
 
 Result<int64_t> Call::integer(std::string_view name) {
   const Dim value = KW_TRY(dim_value(name));
-  return value.value();
+  return concrete(*graph_, value);
 }
 
 Result<std::optional<Dim>> Call::maybe_dim(std::string_view name) {

@@ -38,12 +38,43 @@ Result<std::shared_ptr<Class>> base_class(TraceState& trace, const Value& base) 
     cls->kind = ClassKind::Module;
   } else if (word == "NamedTuple") {
     cls->kind = ClassKind::Tuple;
+  } else if (name == "enum.Enum") {
+    cls->kind = ClassKind::Enum;
   } else if (name != "torch.autograd.Function" && word != "object" && word != "Generic" &&
              word != "Protocol" && word != "ABC" && !word.ends_with("Error") &&
              !word.ends_with("Exception")) {
     return input_error("the base class {} is not supported\n{}", name, kWayOut + 3);
   }
   return cls;
+}
+
+/// The members of an Enum are objects with a name and a value. Mixed-in types (`str, Enum`), whose
+/// members equal plain values, are refused with their base.
+Status make_members(TraceState& trace, const std::shared_ptr<Class>& cls) {
+  if (cls->bases.size() != 1)
+    return input_error("the Enum {} has a second base class\nuse one base, {}", cls->name, kWayOut);
+  for (auto& [name, value] : cls->attributes) {
+    if (name.starts_with("_") || value.get<std::shared_ptr<Function>>()) continue;
+    if (value.get<std::shared_ptr<Object>>()) continue;
+    auto member = std::make_shared<Object>();
+    member->cls = cls;
+    trace.objects.push_back(member);
+    member->set("name", Value(name));
+    member->set("value", value);
+    value = Value(std::move(member));
+  }
+  return Done{};
+}
+
+/// Mode("mean"): the member of that value.
+Result<Value> member_of(const Class& cls, const Arguments& arguments) {
+  for (const auto& [name, value] : cls.attributes) {
+    const auto* member = value.get<std::shared_ptr<Object>>();
+    if (!member || arguments.positional.size() != 1) continue;
+    const Value& wanted = arguments.positional[0];
+    if (same(value, wanted) || same((*member)->attributes.at("value"), wanted)) return value;
+  }
+  return input_error("{} has no such member", cls.name);
 }
 
 std::string name_within(const std::string& cls, const std::string& name) {
@@ -92,6 +123,7 @@ Result<Value> make_class(TraceState& trace, const Json& statement) {
     if (const auto* function = value.get<std::shared_ptr<Function>>()) (*function)->owner = cls;
     cls->attributes[name_within(cls->name, name)] = value;
   }
+  if (cls->kind == ClassKind::Enum) KW_TRY(make_members(trace, cls));
   return Value(std::move(cls));
 }
 
@@ -125,6 +157,7 @@ Status fill_fields(Object& object, const Arguments& arguments) {
 
 Result<Value> instantiate(TraceState& trace, const std::shared_ptr<Class>& cls,
                           Arguments arguments) {
+  if (cls->kind == ClassKind::Enum) return member_of(*cls, arguments);
   auto object = std::make_shared<Object>();
   object->cls = cls;
   object->training = !trace.settings.evaluation;

@@ -252,7 +252,11 @@ void read_keywords(const Function& function, Found& found) {
   }
 }
 
-Status read_function(PythonTracer& tracer, const Function& function, size_t skip, Found& found) {
+Status read_function(PythonTracer& tracer, const Function& given, size_t skip, Found& found) {
+  // A wrapper takes *args; the function that it wraps says what they are.
+  const Function* described = &given;
+  while (described->wrapped) described = described->wrapped.get();
+  const Function& function = *described;
   const Json& args = (*function.tree)["args"];
   found.any_positional = !args["vararg"].is_null();
   found.any_keyword = !args["kwarg"].is_null();

@@ -98,9 +98,30 @@ Result<Value> make_function(TraceState& trace, const Json& node, const std::stri
   return Value(std::move(function));
 }
 
+namespace {
+
+// @functools.wraps(function) says whose name and parameters this function has.
+Result<bool> note_wrapped(TraceState& trace, const Json& decorator, const Value& value) {
+  const auto* function = value.get<std::shared_ptr<Function>>();
+  if (!function || decorator["_"].as_string() != "Call" || decorator["args"].items().empty())
+    return false;
+  const Value called = KW_TRY(eval(trace, decorator["func"]));
+  const auto* library = called.get<Library>();
+  if (!library || canonical(library->name) != "functools.wraps") return false;
+  const Value given = KW_TRY(eval(trace, decorator["args"].items()[0]));
+  if (const auto* wrapped = given.get<std::shared_ptr<Function>>()) {
+    (*function)->wrapped = *wrapped;
+    (*function)->name = (*wrapped)->name;
+  }
+  return true;
+}
+
+}  // namespace
+
 Result<Value> decorate(TraceState& trace, const Json& statement, Value value) {
   const Json::Array& decorators = statement["decorator_list"].items();
   for (size_t i = decorators.size(); i-- > 0;) {
+    if (KW_TRY(note_wrapped(trace, decorators[i], value))) continue;
     const Value decorator = KW_TRY(eval(trace, decorators[i]));
     auto decorated = invoke(trace, decorator, {{value}, {}});
     if (!decorated) return trace.located(decorators[i], std::move(decorated).error());

@@ -202,12 +202,30 @@ std::set<int64_t> written_bounds(const TraceEntry& entry) {
   return bounds;
 }
 
-/// Scalars that the graph computes with in floats. Integers may be indices, whose ranges follow
-/// from their values.
-std::set<std::string> computed_with(const graph::Graph& graph, bool floats) {
+/// Nodes whose values select elements, and what these follow from. A condition only chooses between
+/// values.
+std::vector<bool> indices_of(const graph::Graph& graph) {
+  std::vector<bool> selects(graph.nodes.size(), false);
+  for (size_t id = graph.nodes.size(); id-- > 0;) {
+    const graph::Node& node = graph.nodes[id];
+    const bool picks = node.op == graph::Op::Gather || node.op == graph::Op::IndexSelect ||
+                       node.op == graph::Op::Scatter;
+    if (picks) selects[static_cast<size_t>(node.inputs[1])] = true;
+    if (!selects[id] || node.dtype == tensor::DType::Bool) continue;
+    for (const graph::NodeId in : node.inputs) selects[static_cast<size_t>(in)] = true;
+  }
+  return selects;
+}
+
+/// Scalars that the graph computes with, in indices or elsewhere. The ranges of indices follow from
+/// the values of integers.
+std::set<std::string> computed_with(const graph::Graph& graph, bool in_indices) {
   std::set<std::string> names;
-  for (const graph::Node& node : graph.nodes) {
-    if (node.attrs.number_text.empty() || tensor::is_float(node.dtype) != floats) continue;
+  const std::vector<bool> selects = indices_of(graph);
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    const graph::Node& node = graph.nodes[id];
+    const bool index = selects[id] && !tensor::is_float(node.dtype);
+    if (node.attrs.number_text.empty() || index != in_indices) continue;
     const auto expr = kernel::parse_number(node.attrs.number_text);
     for (const kernel::NumberNode& one : expr ? expr->nodes : std::vector<kernel::NumberNode>{}) {
       if (one.op == kernel::NumberOp::Name) names.insert(one.name);
@@ -263,8 +281,8 @@ void settle_scalars(TaskDraft& draft, const task::Dims& dims, std::vector<std::s
                 fix([](const auto&) { return true; });
         continue;
       }
-      used.merge(computed_with(trace->graph, true));
-      std::set<std::string> decide = computed_with(trace->graph, false);
+      used.merge(computed_with(trace->graph, false));
+      std::set<std::string> decide = computed_with(trace->graph, true);
       decide.insert(trace->fixed.begin(), trace->fixed.end());
       again = fix([&](const auto& spec) { return decide.count(spec.name) > 0; });
     }

@@ -36,12 +36,13 @@ struct Function {
   const Json* tree = nullptr;  // the FunctionDef or Lambda; the tracer owns the file's tree
   std::shared_ptr<Scope> closure;
   std::map<std::string, Value> defaults;
-  std::weak_ptr<Class> owner;         // the class that defines it: where super() starts
-  const Source* library = nullptr;    // the library source with the tree; null for the file
-  std::optional<bool> gradient = {};  // set by a decorator: whether its results have gradients
+  std::weak_ptr<Class> owner;              // the class that defines it: where super() starts
+  const Source* library = nullptr;         // the library source with the tree; null for the file
+  std::shared_ptr<Function> wrapped = {};  // of functools.wraps: has the parameters that count
+  std::optional<bool> gradient = {};       // set by a decorator: whether its results have gradients
 };
 
-enum class ClassKind : uint8_t { Plain, Module, Tuple, Data };
+enum class ClassKind : uint8_t { Plain, Module, Tuple, Data, Enum };
 
 struct Class {
   std::string name;

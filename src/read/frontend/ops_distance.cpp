@@ -12,7 +12,7 @@ Result<Value> cosine_similarity(Call& call) {
   NodeId x = KW_TRY(call.tensor("x1"));
   NodeId y = KW_TRY(call.tensor("x2"));
   int64_t dim = KW_TRY(call.integer("dim"));
-  double eps = KW_TRY(call.number("eps"));
+  graph::Number eps = KW_TRY(call.symbolic("eps"));
   return tensor_value(
       KW_TRY(graph::cosine_similarity(call.graph(), x, y, static_cast<int>(dim), eps)));
 }
@@ -21,7 +21,7 @@ Result<Value> pairwise_distance(Call& call) {
   NodeId x = KW_TRY(call.tensor("x1"));
   NodeId y = KW_TRY(call.tensor("x2"));
   double p = KW_TRY(call.number("p"));
-  double eps = KW_TRY(call.number("eps"));
+  graph::Number eps = KW_TRY(call.symbolic("eps"));
   bool keepdim = KW_TRY(call.boolean("keepdim"));
   return tensor_value(KW_TRY(graph::pairwise_distance(call.graph(), x, y, p, eps, keepdim)));
 }

@@ -83,6 +83,12 @@ Result<Value> slice_row(Call& call) {
   return tensor_value(KW_TRY(call.graph().slice(x, dim, start, stop)));
 }
 
+// Whether a number follows from extents or runtime scalars, so that its value must decide nothing.
+Result<Value> follows(Call& call) {
+  const auto* number = call["number"].get<Float>();
+  return Value(number != nullptr && number->origin() != nullptr);
+}
+
 // Makes it a condition of the trace that `extent` is a multiple of `divisor`.
 Result<Value> need_multiple_row(Call& call) {
   const Dim extent = KW_TRY(call.dim_value("extent"));
@@ -90,6 +96,25 @@ Result<Value> need_multiple_row(Call& call) {
   const std::string otherwise = KW_TRY(call.text("otherwise"));
   KW_TRY(need_multiple(call.graph(), extent, divisor, otherwise));
   return Value();
+}
+
+// torch.broadcast_shapes(*shapes), for tuples and ints.
+Result<Value> broadcast_shapes(Call& call) {
+  std::vector<Shape> shapes;
+  for (const Value& item : *items_of(call["shapes"])) {
+    const std::vector<Value> single = {item};
+    const std::vector<Value>* extents = items_of(item);
+    Shape& shape = shapes.emplace_back();
+    for (const Value& extent : extents ? *extents : single) {
+      const auto known = as_dim(extent);
+      if (!known) return input_error("broadcast_shapes() needs shapes, not {}", type_name(item));
+      shape.push_back(*known);
+    }
+  }
+  std::vector<Value> extents;
+  for (const Dim& extent : KW_TRY(call.graph().broadcast_shapes(shapes)))
+    extents.emplace_back(extent);
+  return make_tuple(std::move(extents));
 }
 
 constexpr OpRow kHelperRows[] = {
@@ -102,6 +127,8 @@ constexpr OpRow kHelperRows[] = {
     {"aten.library.concrete", "extent", concrete_row},
     {"aten.library.slice", "input, dim, start, stop", slice_row},
     {"aten.library.need_multiple", "extent, divisor, otherwise", need_multiple_row},
+    {"torch.broadcast_shapes", "*shapes", broadcast_shapes},
+    {"aten.library.follows", "number", follows},
     {"aten.library.values_and_indices", "values, indices", named_pair},
 };
 

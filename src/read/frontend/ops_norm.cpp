@@ -84,7 +84,7 @@ Result<Value> normalize(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   double p = KW_TRY(call.number("p"));
   int dim = KW_TRY(call.dim("dim", x));
-  double eps = KW_TRY(call.number("eps"));
+  graph::Number eps = KW_TRY(call.symbolic("eps"));
   return tensor_value(KW_TRY(graph::normalize(call.graph(), x, p, dim, eps)));
 }
 

@@ -35,7 +35,6 @@ std::string unsupported_syntax(const std::string& kind) {
   static const std::map<std::string, Row> kRows = {
       {"Try", {"'try' is not supported", "write the branch that runs"}},
       {"TryStar", {"'try' is not supported", "write the branch that runs"}},
-      {"Match", {"'match' is not supported", "'if' on static values is"}},
       {"AsyncFunctionDef", {"'async' is not supported", "write a plain function"}},
       {"AsyncFor", {"'async' is not supported", "write a plain 'for'"}},
       {"AsyncWith", {"'async' is not supported", "write a plain 'with'"}},

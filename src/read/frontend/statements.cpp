@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/text.h"
@@ -262,6 +263,70 @@ Value named_dim(TraceState& trace, const Json& target, Value value) {
   return make_tuple(std::move(items));
 }
 
+Result<bool> matches(TraceState& trace, const Json& pattern, const Value& subject);
+
+Result<bool> matches_sequence(TraceState& trace, const Json::Array& patterns,
+                              const Value& subject) {
+  const std::vector<Value>* items = items_of(subject);
+  if (!items || items->size() != patterns.size()) return false;
+  const std::vector<Value> kept = *items;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (!KW_TRY(matches(trace, patterns[i], kept[i]))) return false;
+  }
+  return true;
+}
+
+Result<bool> matches(TraceState& trace, const Json& pattern, const Value& subject) {
+  const std::string& kind = pattern["_"].as_string();
+  if (kind == "MatchValue") {
+    const Value wanted = KW_TRY(eval(trace, pattern["value"]));
+    if (subject.get<Tensor>()) return trace.refuse(pattern, value_decides("a tensor is matched"));
+    return compare(trace.graph, "Eq", subject, wanted);
+  }
+  if (kind == "MatchSingleton") {
+    const Json& wanted = pattern["value"];
+    if (wanted.is_null()) return subject.is_none();
+    const auto* flag = subject.get<bool>();
+    return flag && *flag == wanted.as_bool();
+  }
+  if (kind == "MatchOr") {
+    for (const Json& one : pattern["patterns"].items()) {
+      if (KW_TRY(matches(trace, one, subject))) return true;
+    }
+    return false;
+  }
+  if (kind == "MatchAs") {
+    const Json& inner = pattern["pattern"];
+    if (!inner.is_null() && !KW_TRY(matches(trace, inner, subject))) return false;
+    if (pattern["name"].is_string()) set_name(trace, pattern["name"].as_string(), subject);
+    return true;
+  }
+  const Json::Array& parts = pattern["patterns"].items();
+  const auto is_star = [](const Json& one) { return one["_"].as_string() == "MatchStar"; };
+  if (kind == "MatchSequence" && std::ranges::none_of(parts, is_star))
+    return matches_sequence(trace, parts, subject);
+  return trace.refuse(pattern,
+                      "this pattern is not supported\nvalues, '|', names, '_' and "
+                      "sequences of them are");
+}
+
+Result<Flow> run_match(TraceState& trace, const Json& statement) {
+  const Value subject = KW_TRY(eval(trace, statement["subject"]));
+  for (const Json& one : statement["cases"].items()) {
+    auto fits = matches(trace, one["pattern"], subject);
+    if (!fits) return trace.located(one["pattern"], std::move(fits).error());
+    if (!*fits) continue;
+    if (!one["guard"].is_null()) {
+      const Value guard = KW_TRY(eval(trace, one["guard"]));
+      auto holds = truth_of(trace, guard);
+      if (!holds) return trace.located(one["guard"], std::move(holds).error());
+      if (!*holds) continue;
+    }
+    return run_all(trace, one["body"]);
+  }
+  return Flow::Next;
+}
+
 Result<Flow> run_assign(TraceState& trace, const Json& statement) {
   Value value = KW_TRY(eval(trace, statement["value"]));
   for (const Json& target : statement["targets"].items()) {
@@ -416,6 +481,7 @@ Result<Flow> run(TraceState& trace, const Json& statement) {
       {"For", run_for},
       {"While", run_while},
       {"If", run_if},
+      {"Match", run_match},
       {"With", run_with},
       {"Try", run_try},
       {"Return", run_return},

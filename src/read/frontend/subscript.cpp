@@ -12,6 +12,7 @@
 #include "frontend/cell.h"
 #include "frontend/numbers.h"
 #include "frontend/refusals.h"
+#include "graph/compose_move.h"
 
 namespace kw::frontend {
 namespace {
@@ -98,23 +99,45 @@ Result<Dim> slice_bound(Builder& graph, const Value& bound, const Dim& extent,
   return at_most(graph, *given, extent) ? *given : extent;
 }
 
+// A step that follows from extents: the first column of rows of that length. Padding completes the
+// last row; without it the result is a view that can be written.
+Result<NodeId> every_nth(Builder& graph, NodeId node, int dim, const Dim& step) {
+  Shape shape = graph[node].shape;
+  const size_t at = static_cast<size_t>(dim);
+  const Dim extent = shape[at];
+  Dim rows = floor_div(extent, step);
+  if (!(rows * step).same_text(extent)) {
+    rows = floor_div(extent + step - 1, step);
+    std::vector<Dim> pads(2 * (shape.size() - at), Dim(0));
+    pads.back() = rows * step - extent;
+    node = KW_TRY(graph::pad(graph, node, pads, graph::PadMode::Constant, 0));
+  }
+  shape[at] = step;
+  shape.insert(shape.begin() + dim, rows);
+  node = KW_TRY(graph.reshape(node, shape));
+  node = KW_TRY(graph.slice(node, dim + 1, Dim(0), Dim(1)));
+  shape.erase(shape.begin() + dim + 1);
+  return graph.reshape(node, shape);
+}
+
 Result<NodeId> cut(Builder& graph, NodeId node, int dim, const SliceValue& slice) {
   if (slice.start.is_none() && slice.stop.is_none() && slice.step.is_none()) return node;
   const Dim extent = graph[node].shape[static_cast<size_t>(dim)];
-  int64_t step = 1;
+  Dim step = 1;
   if (!slice.step.is_none()) {
     const auto given = as_dim(slice.step);
     if (!given) return input_error("a slice step must be int, not {}", type_name(slice.step));
-    step = concrete(graph, *given);
-    if (step <= 0) return input_error("step must be greater than zero");
+    step = *given;
+    if (step.value() <= 0) return input_error("step must be greater than zero");
   }
   const Dim start = KW_TRY(slice_bound(graph, slice.start, extent, Dim(0)));
   Dim stop = KW_TRY(slice_bound(graph, slice.stop, extent, extent));
   if (stop.value() < start.value()) stop = start;
-  return graph.slice(node, dim, start, stop, step);
+  if (step.is_constant()) return graph.slice(node, dim, start, stop, step.value());
+  return every_nth(graph, KW_TRY(graph.slice(node, dim, start, stop)), dim, step);
 }
 
-Result<NodeId> select(Builder& graph, NodeId node, int dim, const Dim& index) {
+Result<NodeId> one_index(Builder& graph, NodeId node, int dim, const Dim& index) {
   const Dim extent = graph[node].shape[static_cast<size_t>(dim)];
   const bool negative = index.value() < 0;
   const Dim at = negative ? extent + index : index;
@@ -179,7 +202,7 @@ Result<Parsed> parse(Builder& graph, NodeId base, const Value& index) {
       for (int i = dims_taken(graph, item); i > 0; --i)
         shape.push_back(graph[base].shape[static_cast<size_t>(dim++)]);
     } else if (const auto* integer = item.get<Dim>()) {
-      parsed.view = KW_TRY(select(graph, parsed.view, dim++, *integer));
+      parsed.view = KW_TRY(one_index(graph, parsed.view, dim++, *integer));
       reshaped = true;
     } else if (const auto* slice = item.get<std::shared_ptr<SliceValue>>()) {
       parsed.view = KW_TRY(cut(graph, parsed.view, dim, **slice));

@@ -17,6 +17,8 @@ TraceState::~TraceState() {
     if (const auto alive = object.lock()) {
       alive->attributes.clear();
       alive->order.clear();
+      // So do an Enum and its members.
+      if (alive->cls->kind == ClassKind::Enum) alive->cls->attributes.clear();
     }
   }
   globals->names.clear();
