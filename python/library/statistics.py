@@ -89,7 +89,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor = None, appen
     x = torch.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(n):
         extent = x.shape[dim]
-        if float(extent) == 0:
+        if extent < 1:
             break
         later = library.slice(x, dim, 1, extent)
         earlier = library.slice(x, dim, 0, extent - 1)

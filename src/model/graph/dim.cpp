@@ -124,6 +124,19 @@ bool Dim::divide(Terms dividend, const Terms& divisor, Terms* quotient) {
 // Generated code divides towards zero, like C. So the dividend inside a quotient must not be
 // negative. Multiples of a constant divisor are taken out, and a dividend with only negative
 // coefficients is negated.
+std::optional<Dim> Dim::cancelled(const Dim& a, const Dim& b) {
+  if (a.is_constant()) return std::nullopt;
+  const Terms common = common_factor(a.terms_, b.terms_);
+  Terms dividend, divisor;
+  if (!divide(b.terms_, common, &divisor) || !divide(a.terms_, common, &dividend))
+    return std::nullopt;
+  const bool is_number = divisor.size() == 1 && divisor.begin()->first.empty();
+  if (!is_number || divisor.begin()->second < 1) return std::nullopt;
+  const int64_t by = divisor.begin()->second, shared = b.value_ / by;
+  if (shared == 0 || a.value_ % shared != 0) return std::nullopt;  // saturated
+  return floor_div(Dim(a.value_ / shared, std::move(dividend)), Dim(by));
+}
+
 Dim floor_div(const Dim& a, const Dim& b) {
   KW_CHECK(b.value_ != 0, "the caller has checked the divisor");
   if (b.value_ < 0) return floor_div(Dim(0) - a, Dim(0) - b);
@@ -132,6 +145,7 @@ Dim floor_div(const Dim& a, const Dim& b) {
   Dim::Terms whole;
   if (Dim::divide(a.terms_, b.terms_, &whole)) return Dim(value, std::move(whole));
   if (!b.is_constant()) {
+    if (const auto reduced = Dim::cancelled(a, b)) return *reduced;
     if (a.value_ < 0) return Dim(0) - floor_div(b - a - Dim(1), b);
     return Dim::name("(" + a.operand() + " / " + b.operand() + ")", value);
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,8 @@ class Dim {
   static void add_term(Terms& terms, const Monomial& factors, int64_t coefficient);
   static bool divide(Terms dividend, const Terms& divisor, Terms* quotient);
   static Terms common_factor(const Terms& a, const Terms& b);
+  /// The quotient without common factors, where that leaves a number: E / 8 for (E * T) / (8 * T).
+  static std::optional<Dim> cancelled(const Dim& a, const Dim& b);
 
   int64_t value_ = 0;
   Terms terms_;

@@ -38,6 +38,8 @@ std::vector<DimCase> dim_cases() {
       {"constant_comes_out", floor_div(d + 7, 3), 5, "((D + 1) / 3) + 2"},
       {"below_zero_comes_out", floor_div(d - 1, 3), 3, "((D + 2) / 3) - 1"},
       {"common_factor", floor_div(d * 2, 6), 3, "(D / 3)"},
+      {"common_symbol", floor_div(d * b, b * 3), 3, "(D / 3)"},
+      {"common_symbol_of_a_sum", floor_div(d * b + b, b * 2), 5, "((D + 1) / 2)"},
       {"constant_below_factor", floor_div(d * 2 + 1, 4), 5, "(D / 2)"},
       {"ceil_idiom", Dim(0) - floor_div(Dim(0) - d, 3), 4, "((D + 2) / 3)"},
       {"negative_numbers", floor_div(Dim(-7), 2), -4, "-4"},
