@@ -108,6 +108,14 @@ NodeId causal(TestGraph& g, NodeId x, NodeId) {
   return g.got(
       g.builder.where(g.binary(Op::Le, column, row), Operand::tensor(x), Operand::of(-INFINITY)));
 }
+/// Casts to 8 bits that are computed with, and what follows them.
+NodeId snapped(TestGraph& g, NodeId x, NodeId w) {
+  const NodeId scaled = g.binary(Op::Mul, g.binary(Op::Mul, wide(g, x), wide(g, w)), 1.1);
+  const NodeId fine = wide(g, g.builder.cast(scaled, DType::Fp8e4m3));
+  const NodeId coarse = wide(g, g.builder.cast(g.binary(Op::Sub, fine, scaled), DType::Fp8e5m2));
+  return back(g, g.reduce(Op::Sum, g.binary(Op::Add, g.binary(Op::Mul, fine, 3.0), coarse), {1}),
+              x);
+}
 NodeId rounded(TestGraph& g, NodeId x, NodeId w) {
   return g.unary(Op::Floor, g.binary(Op::Div, x, w));
 }
@@ -332,6 +340,7 @@ const std::vector<Case>& cases() {
       {"turned", turned},
       {"causal", causal},
       {"rounded", rounded},
+      {"snapped", snapped},
       {"running_sum", running_sum},
       {"running_column", running_column},
       {"running_max", running_max, Case::Place::Cpu},
