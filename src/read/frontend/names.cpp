@@ -119,17 +119,17 @@ namespace {
 
 std::optional<DType> torch_dtype(std::string_view name) {
   static const std::map<std::string_view, DType> kTypes = {
-      {"float32", DType::Fp32},       {"float", DType::Fp32},
-      {"float64", DType::Fp64},       {"double", DType::Fp64},
-      {"float16", DType::Fp16},       {"half", DType::Fp16},
-      {"bfloat16", DType::Bf16},      {"int64", DType::Int64},
-      {"long", DType::Int64},         {"int32", DType::Int32},
-      {"int", DType::Int32},          {"int16", DType::Int16},
-      {"short", DType::Int16},        {"int8", DType::Int8},
-      {"uint8", DType::Uint8},        {"uint16", DType::Uint16},
-      {"uint32", DType::Uint32},      {"uint64", DType::Uint64},
-      {"bool", DType::Bool},          {"float8_e4m3fn", DType::Fp8e4m3},
-      {"float8_e5m2", DType::Fp8e5m2}};
+      {"float32", DType::Fp32},        {"float", DType::Fp32},
+      {"float64", DType::Fp64},        {"double", DType::Fp64},
+      {"float16", DType::Fp16},        {"half", DType::Fp16},
+      {"bfloat16", DType::Bf16},       {"int64", DType::Int64},
+      {"long", DType::Int64},          {"int32", DType::Int32},
+      {"int", DType::Int32},           {"int16", DType::Int16},
+      {"short", DType::Int16},         {"int8", DType::Int8},
+      {"uint8", DType::Uint8},         {"uint16", DType::Uint16},
+      {"uint32", DType::Uint32},       {"uint64", DType::Uint64},
+      {"bool", DType::Bool},           {"float8_e4m3fn", DType::Fp8e4m3},
+      {"float8_e5m2", DType::Fp8e5m2}, {"float8_e8m0fnu", DType::E8m0}};
   const auto found = kTypes.find(name);
   if (found == kTypes.end()) return std::nullopt;
   return found->second;

@@ -1,5 +1,8 @@
 // Conversions of dtype. The device of a tensor does not change its values, so devices are accepted
 // and ignored.
+#include <set>
+#include <string>
+
 #include "core/text.h"
 #include "frontend/ops_formula.h"
 #include "frontend/ops_tables.h"
@@ -14,6 +17,22 @@ template <DType to>
 Result<Value> cast_to(Call& call) {
   NodeId x = KW_TRY(call.tensor("input"));
   return tensor_value(call.graph().cast(x, to));
+}
+
+/// Also the layouts, which do not change values.
+bool is_device(const std::string& text) {
+  static const std::set<std::string> known = {"cpu",
+                                              "cuda",
+                                              "mps",
+                                              "xpu",
+                                              "hip",
+                                              "npu",
+                                              "meta",
+                                              "contiguous_format",
+                                              "preserve_format",
+                                              "channels_last",
+                                              "strided"};
+  return known.count(text.substr(0, text.find(':'))) > 0;
 }
 
 // x.to(dtype), x.to(device), x.to(device, dtype), x.to(other), with any keywords.
@@ -31,6 +50,10 @@ Result<Value> to(Call& call) {
     if (item.get<Float>()) {
       return input_error("to() received an invalid combination of arguments - got (float)");
     }
+    if (const auto* library = item.get<Library>())
+      return input_error("to(): {} is not a dtype that is known here", library->name);
+    if (const auto* text = item.get<std::string>(); text && !is_device(*text))
+      return input_error("to(): '{}' is neither a device nor a dtype", *text);
   }
   return tensor_value(type ? call.graph().cast(x, *type) : x);
 }

@@ -91,6 +91,8 @@ FloatLimits limits_of(DType dtype) {
       return {448.0, std::ldexp(1.0, -6), 0.125};
     case DType::Fp8e5m2:
       return {57344.0, std::ldexp(1.0, -14), 0.25};
+    case DType::E8m0:
+      return {std::ldexp(1.0, 127), std::ldexp(1.0, -127), 1.0};
     default:
       return {std::numeric_limits<float>::max(), std::numeric_limits<float>::min(),
               std::numeric_limits<float>::epsilon()};
@@ -100,7 +102,7 @@ FloatLimits limits_of(DType dtype) {
 void fill_finfo(Object& info, DType dtype) {
   const FloatLimits limits = limits_of(dtype);
   info.set("max", limits.max);
-  info.set("min", -limits.max);
+  info.set("min", dtype == DType::E8m0 ? limits.tiny : -limits.max);
   info.set("tiny", limits.tiny);
   info.set("smallest_normal", limits.tiny);
   info.set("eps", limits.eps);
