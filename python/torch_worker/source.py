@@ -19,14 +19,30 @@ _make_module = torch.nn.Module.__init__
 _numbers = itertools.count()  # every file has its own name: torch.compile remembers modules by name
 
 
+def _give(target, value, values):
+    """The value of `target = value` with the given names as constants: of one name, of `a, b = 1, 2`, and of elements, which
+    are called name_0, name_1."""
+    if isinstance(target, ast.Name) and target.id in values:
+        return ast.copy_location(ast.Constant(values[target.id]), value)
+    if not isinstance(value, (ast.Tuple, ast.List)):
+        return value
+    items = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    for i, item in enumerate(value.elts):
+        if len(items) == len(value.elts):
+            value.elts[i] = _give(items[i], item, values)
+        elif isinstance(target, ast.Name) and f"{target.id}_{i}" in values:
+            value.elts[i] = ast.copy_location(ast.Constant(values[f"{target.id}_{i}"]), item)
+    return value
+
+
 def _with_globals(tree, values):
-    """Replaces top-level `name = …` of the given names by constants, so that values computed from them change too.
+    """Replaces the given names in top-level assignments by constants, so that values computed from them change too.
     Names that the file does not have are ignored: not every dim of a task is one."""
     for statement in tree.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else (
-            [statement.target] if isinstance(statement, ast.AnnAssign) else [])
-        if len(targets) == 1 and isinstance(targets[0], ast.Name) and targets[0].id in values:
-            statement.value = ast.copy_location(ast.Constant(values[targets[0].id]), statement)
+            [statement.target] if isinstance(statement, ast.AnnAssign) and statement.value is not None else [])
+        if len(targets) == 1:
+            statement.value = _give(targets[0], statement.value, values)
     return ast.fix_missing_locations(tree)
 
 

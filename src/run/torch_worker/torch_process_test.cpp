@@ -153,6 +153,24 @@ TEST_F(TorchTest, PutsWeightsIntoAModelAndGivesBuffersBack) {
   EXPECT_EQ(numbers_of(answer.outputs[0].tensor), (std::vector<double>{3}));
 }
 
+TEST_F(TorchTest, GivesNamesOfTuplesTheirValues) {
+  const HostTensor x = make(DType::Fp32, {1}, {1});
+  TorchCall call = call_of(
+      "a, (b, c) = 2, (3, 4)\n"
+      "d = a * 10\n"
+      "size = (5, 6)\n"
+      "unset: int\n"
+      "def f(x):\n"
+      "    return x * a, x * b, x * c, x * d, x * size[0], x * size[1]\n",
+      {{"x", &x, {}}});
+  call.source.globals = {{"a", 7}, {"c", 8}, {"size_1", 9}, {"unset", 1}};
+  const TorchAnswer answer = shared_process()->run(call, 60);
+  ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
+  std::vector<double> got;
+  for (const TorchTensor& output : answer.outputs) got.push_back(numbers_of(output.tensor)[0]);
+  EXPECT_EQ(got, (std::vector<double>{7, 3, 8, 70, 5, 9}));
+}
+
 TEST_F(TorchTest, KeepsEmptyTensorsAndScalars) {
   const HostTensor x = make(DType::Fp32, {0, 3}, {});
   const HostTensor s = make(DType::Fp64, {}, {2.5});
