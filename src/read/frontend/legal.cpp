@@ -266,6 +266,10 @@ class IndexBounds {
       limit(node.inputs[2], bound);
       if (!wraps) limit(node.inputs[1], bound);
     }
+    if (node.op == Op::Maximum) {
+      // clamp(min=0) of targets that may be ignored.
+      for (const NodeId one : node.inputs) limit(one, bound);
+    }
     if (node.op == Op::FloorDiv || node.op == Op::Div) {
       // A page of rows: position // rows.
       const auto divisor = constant(node.inputs[1]);

@@ -362,10 +362,21 @@ Status check_inputs(const task::Task& task, const task::Dims& dims) {
   return Done{};
 }
 
+/// Whether the task allows these dims. PyTorch may refuse others where our trace does not, such as
+/// a K of 64 where an input has K // 128 rows.
+bool in_ranges(const task::Task& task, const task::Dims& dims) {
+  return std::ranges::all_of(dims, [&](const auto& dim) {
+    const auto range = task.dims.find(dim.first);
+    return range == task.dims.end() ||
+           (dim.second >= range->second.low && dim.second % range->second.multiple == 0);
+  });
+}
+
 /// The cost of evaluating the reference. Not set if it fails at these dims, or if its tensors
 /// differ from the task's.
 std::optional<double> flops_at(const task::Task& task, const TraceEntry& entry,
                                const task::Dims& dims) {
+  if (!in_ranges(task, dims)) return std::nullopt;
   const auto trace = trace_entry(entry, dims);
   if (!trace || !task.difference(trace->graph).empty()) return std::nullopt;
   return graph::cost_of(trace->graph).flops;

@@ -1,6 +1,8 @@
 // Tests what is chosen when a file leaves it open: the function, extents, the mode.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "graph/cost.h"
 #include "task_formats/load.h"
 
@@ -106,6 +108,67 @@ TEST(AssumedExtents, AreMultiplesOfWhatTheReferenceNeeds) {
   EXPECT_EQ(task->dims.at("K").multiple, 128);
   EXPECT_EQ(task->dims.at("K").low, 128);
   EXPECT_EQ(task->dims.at("B").multiple, 1);
+  for (const task::Dims& small : task->correctness_shapes) {
+    EXPECT_EQ(small.at("H") % 7, 0);
+    EXPECT_EQ(small.at("K") % 128, 0);
+  }
+}
+
+TEST(AssumedExtents, FitGroupsOfHeads) {
+  const auto task = load_python(
+      "def f(q: 'fp16[B, H, S, D]', k: 'fp16[B, KH, S, D]'):\n"
+      "    k = k.repeat_interleave(q.shape[1] // k.shape[1], dim=1)\n"
+      "    return q @ k.transpose(2, 3)\n",
+      "grouped.py");
+  ASSERT_TRUE(task) << task.error().message;
+  const task::Dims& dims = task->benchmark_shapes.at(0);
+  EXPECT_EQ(dims.at("H") % dims.at("KH"), 0) << task::dims_text(dims);
+  EXPECT_GT(dims.at("H"), dims.at("KH"));
+}
+
+struct ScalarCase {
+  const char* name;
+  const char* expression;
+  bool runtime;
+};
+
+class IntegerScalars : public testing::TestWithParam<ScalarCase> {};
+
+TEST_P(IntegerScalars, AreConstantsOnlyWhereTheyDecide) {
+  const auto task =
+      load_python(std::string("import torch\nimport torch.nn.functional as F\n"
+                              "def f(x: 'fp32[B, S]', n: int = 3, eps: float = 1e-3):\n"
+                              "    i = torch.arange(x.shape[1])\n    return ") +
+                      GetParam().expression + "\n",
+                  "scalar.py");
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_EQ(std::ranges::any_of(task->scalars, &task::ScalarSpec::runtime), GetParam().runtime);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, IntegerScalars,
+    testing::Values(ScalarCase{"compared", "x * (i < n)", true},
+                    ScalarCase{"remainder", "x * (i % n)", true},
+                    ScalarCase{"in_a_mask", "torch.where(i[None] == n, x, -x)", true},
+                    ScalarCase{"an_index", "x[:, (i + n) % x.shape[1]]", false},
+                    ScalarCase{"an_extent", "x[:, :n]", false},
+                    ScalarCase{"of_a_norm", "F.normalize(x, eps=max(eps, 1e-6))", true},
+                    ScalarCase{"of_a_similarity", "F.cosine_similarity(x, -x, eps=abs(eps))",
+                               true}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST(IntegerArguments, AreConditionsOfTheTrace) {
+  LoadOptions options;
+  options.dims = {{"B", 4}, {"D", 12}, {"K", 3}};
+  const auto task = load_python(
+      "import torch\n"
+      "def f(x: 'fp32[B, D]', w: 'fp32[K]'):\n"
+      "    return torch.chunk(x, w.shape[0], dim=1)[0] + w.sum()\n",
+      "chunks.py", options);
+  ASSERT_TRUE(task) << task.error().message;
+  const auto graph = task->reference->trace(task->benchmark_shapes.at(0));
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_NE(std::ranges::find(graph->guards, "K == 3"), graph->guards.end());
 }
 
 TEST(IndexRanges, FollowTheDims) {
@@ -115,6 +178,12 @@ TEST(IndexRanges, FollowTheDims) {
       "pages.py");
   ASSERT_TRUE(task) << task.error().message;
   EXPECT_EQ(task->find_input("slots")->legal.below, "16 * NB");
+  const auto ignoring = load_python(
+      "def f(x: 'fp32[N, V]', target: 'int64[N]'):\n"
+      "    return x.gather(1, target.clamp(min=0)[:, None]) * (target != -100)[:, None]\n",
+      "targets.py");
+  ASSERT_TRUE(ignoring) << ignoring.error().message;
+  EXPECT_EQ(ignoring->find_input("target")->legal.below, "V");
 }
 
 TEST(GivenDims, DoNotMakeTensorsFlat) {
