@@ -36,6 +36,14 @@ bool is_due(const shapes::ShapePlan& plan, const shapes::ShapeCase& shape) {
   });
 }
 
+// In half of the cells no distance between buffers tells the virtual GPU from a device. The seed
+// decides, so that a cell that is judged again has the same.
+ports::RunOptions options_for(const PoolCell& cell) {
+  ports::RunOptions options;
+  options.close_buffers = (cell.seed * 0x9e3779b97f4a7c15u) >> 63 != 0;
+  return options;
+}
+
 }  // namespace
 
 CellRunner Gate::runner(Bench& bench, const ports::RunOptions& options) {
@@ -140,7 +148,7 @@ Result<Stop> Gate::run_cell(Bench& bench, Stage stage, size_t cell) {
     missing_ = set.error().message;
     return Stop();
   }
-  const Judged judged = KW_TRY(runner(bench, {}).run(shape, **set));
+  const Judged judged = KW_TRY(runner(bench, options_for(pool.cell(cell))).run(shape, **set));
   note_cell(bench, stage, cell, judged);
   switch (judged.result) {
     case CellResult::Right:

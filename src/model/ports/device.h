@@ -35,9 +35,10 @@ struct RunOptions {
   uint64_t schedule_seed = 0;          // 0: natural order
   uint64_t max_warp_instructions = 0;  // 0: a large default
   double timeout_seconds = 60;
-  int misalign_bytes = 0;    // moves every buffer by this (a multiple of its alignment)
-  bool copy_outputs = true;  // real GPU: false leaves RunOutcome::buffers empty, but not hashes
-  uint64_t hash_seed = 0;    // real GPU: seed of RunOutcome::hashes
+  bool close_buffers = false;  // virtual GPU only: buffers lie as near to each other as on a device
+  int misalign_bytes = 0;      // moves every buffer by this (a multiple of its alignment)
+  bool copy_outputs = true;    // real GPU: false leaves RunOutcome::buffers empty, but not hashes
+  uint64_t hash_seed = 0;      // real GPU: seed of RunOutcome::hashes
 };
 
 enum class RunStatus : uint8_t {

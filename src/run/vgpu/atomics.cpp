@@ -158,8 +158,9 @@ std::byte* quick_shared(Machine& m, const Warp& w, int lane, uint32_t pc, const 
 std::byte* quick_global(Machine& m, const Warp& w, int lane, uint32_t pc, const MemOp& op,
                         uint64_t address) {
   namespace st = global_stamp;
-  if (region_of(address) >= m.region_count || op.scope != MemoryScope::Device) return nullptr;
-  MemoryRegion& region = m.regions[region_of(address)];
+  const uint32_t number = m.map.region_of(address);
+  if (number >= m.region_count || op.scope != MemoryScope::Device) return nullptr;
+  MemoryRegion& region = m.regions[number];
   const uint64_t offset = address - region.base, bytes = op.total;
   if (!region.writable || offset >= region.size || address % bytes != 0 ||
       offset + bytes > region.size)
@@ -185,8 +186,8 @@ std::byte* quick_target(Machine& m, const Warp& w, int lane, uint32_t pc, const 
   if (w.tainted || atom.mem.count != 1 || m.handovers != nullptr) return nullptr;
   const uint64_t address = lane_address(w, atom.mem, lane);
   if (atom.mem.space == ptx::Space::Shared) return quick_shared(m, w, lane, pc, atom.mem, address);
-  if (region_of(address) == kSharedRegion && atom.mem.space == ptx::Space::Generic)
-    return quick_shared(m, w, lane, pc, atom.mem, address - kSharedWindow);
+  if (atom.mem.space == ptx::Space::Generic && m.map.is_shared(address))
+    return quick_shared(m, w, lane, pc, atom.mem, address - m.map.window(kSharedRegion));
   return quick_global(m, w, lane, pc, atom.mem, address);
 }
 

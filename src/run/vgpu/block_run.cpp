@@ -132,11 +132,17 @@ WarpStop BlockRun::run_warp(Warp& w) {
   uint64_t left = m_.launch.preempts ? random_slice(m_) : kWarpSlice;
   WarpStop why = WarpStop::Slice;
   w.spinning = false;
+  // A warp that waits with patience keeps its turn.
+  const auto stays = [&] {
+    return why == WarpStop::Slice && w.poll.patience > 0 && !m_.preempted && !m_.stop &&
+           m_.budget > 0;
+  };
   do {
     const uint64_t before = w.executed;
     why = slice(w, left);
     left -= w.executed - before;
-  } while (why == WarpStop::Tainted && left > 0);
+    if (stays()) left = kWarpSlice;
+  } while (left > 0 && (why == WarpStop::Tainted || stays()));
   if (why == WarpStop::Slice && m_.progress == progress) {
     if (std::has_single_bit(++w.quiet_slices) && repeats_state(w)) why = WarpStop::Spin;
     if (why == WarpStop::Spin) w.quiet_slices = 0;

@@ -20,6 +20,15 @@ struct SpecialSlot {
   uint32_t offset = 0;
 };
 
+/// The slot of an address that differs from run to run. It is filled when a block is made.
+struct AddressSlot {
+  bool function = false;  // of a function, or of a module variable
+  int index = 0;
+  int64_t offset = 0;
+  uint8_t width = 8;
+  uint32_t slot = 0;
+};
+
 /// A variable inside the shared or local window.
 struct WindowVariable {
   std::string name;
@@ -60,7 +69,6 @@ struct CallInst {
 };
 
 struct IndirectTarget {
-  uint64_t address = 0;
   CallInst call;
   std::vector<FrameCopy> returns;  // copied after the lane has returned
 };
@@ -154,6 +162,7 @@ struct Code {
   uint32_t file_bytes = 0;         // register file of one warp
   std::vector<std::byte> initial;  // the file at the start: immediates filled in, all others zero
   std::vector<SpecialSlot> specials;
+  std::vector<AddressSlot> addresses;
   std::vector<ByteRange> zeroed;  // parts of the file that are zeroed for each block
 
   std::vector<WindowVariable> shared;  // static variables in address order

@@ -69,8 +69,9 @@ void call_indirect(Machine& m, Warp& w, uint32_t pc, uint32_t mask) {
   });
   for (uint32_t t = 0; t < call.targets.size(); ++t) {
     uint32_t chosen = 0;
+    const uint64_t target = m.map.function_address(call.targets[t].call.function);
     each_lane(mask, [&](int lane) {
-      if (get<uint64_t>(w.regs, call.address, lane) != call.targets[t].address) return;
+      if (get<uint64_t>(w.regs, call.address, lane) != target) return;
       chosen |= 1u << lane;
       std::memcpy(w.regs + call.chosen + lane * 4, &t, 4);
     });
@@ -139,7 +140,7 @@ void read_clock(Machine& m, Warp& w, const Inst& in, uint32_t mask) {
 void is_space(Machine& m, Warp& w, const Inst& in, uint32_t mask) {
   uint32_t truth = 0;
   each_lane(mask, [&](int lane) {
-    const uint32_t region = region_of(get<uint64_t>(w.regs, in.args.src[0], lane));
+    const uint32_t region = m.map.region_of(get<uint64_t>(w.regs, in.args.src[0], lane));
     const bool object = region < m.region_count && m.regions[region].data != nullptr;
     bool yes = false;
     switch (static_cast<ptx::Space>(in.sub)) {

@@ -116,7 +116,7 @@ uint64_t wavefronts(const Request& r, bool least) {
   return r.bytes > 16 ? 2 * total : total;
 }
 
-KW_LANE Where where(const MemOp& op, uint64_t address) {
+KW_LANE Where where(const AddressMap& map, const MemOp& op, uint64_t address) {
   switch (op.space) {
     case ptx::Space::Shared:
       return Where::Shared;
@@ -130,7 +130,7 @@ KW_LANE Where where(const MemOp& op, uint64_t address) {
     default:
       break;
   }
-  const uint32_t region = region_of(address);
+  const uint32_t region = map.region_of(address);
   if (region == kSharedRegion) return Where::Shared;
   if (region == kLocalRegion) return Where::Local;
   return region == kParamRegion ? Where::Other : Where::Global;
@@ -175,13 +175,13 @@ void count_addresses(Machine& m, uint32_t pc, const MemOp& op, const uint64_t* a
                      uint32_t mask) {
   InstCounts& row = m.counters->rows[pc];
   if (op.space != ptx::Space::Generic) {
-    count_part(row, where(op, 0), {addresses, mask, op.total});
+    count_part(row, where(m.map, op, 0), {addresses, mask, op.total});
     return;
   }
   uint32_t parts[4] = {};
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = first_lane(rest);
-    parts[static_cast<int>(where(op, addresses[lane]))] |= 1u << lane;
+    parts[static_cast<int>(where(m.map, op, addresses[lane]))] |= 1u << lane;
   }
   for (int part = 0; part < 4; ++part) {
     if (parts[part] != 0)

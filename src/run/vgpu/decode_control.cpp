@@ -112,7 +112,6 @@ bool call_indirect(Decoder& d, const Instruction& in) {
                       callee.returns.size() == in.operands[0].elements.size();
     if (!fits) continue;
     IndirectTarget target;
-    target.address = function_address(index);
     target.call.function = index;
     const FunctionLayout& other = d.layouts.at(index);
     if (!copies(d, in.operands[2].elements, callee.params, other.params, true, target.call.copies))

@@ -90,11 +90,7 @@ void lay_out_params(Decoder& d) {
     at += static_cast<uint32_t>(param.bytes);
   }
   d.code.param_bytes = at;
-  // The address of a row decides where wgmma finds it, so shared memory begins at a multiple of
-  // 1024 bytes.
-  const bool by_address = std::ranges::any_of(
-      entry.instructions, [](const ptx::Instruction& one) { return one.opcode == "wgmma"; });
-  d.code.shared_static_end = by_address ? 1024 : kWindowStart;
+  d.code.shared_static_end = kSharedStart;
   d.code.local_bytes = kWindowStart;
 }
 
@@ -105,7 +101,7 @@ uint32_t add_shared(Decoder& d, const ptx::Variable& variable) {
   const uint32_t at = align_up(d.code.shared_static_end, std::max(kRedZone, alignment(variable)));
   if (variable.bytes > kMaxWindowBytes || at > kMaxWindowBytes) {
     d.refuse(fmt::format("shared variable '{}' is too large", variable.name));
-    return kWindowStart;
+    return kSharedStart;
   }
   const uint32_t bytes = static_cast<uint32_t>(variable.bytes);
   d.code.shared.push_back({source_name(variable.name), at, bytes, element_bytes(variable)});

@@ -227,8 +227,7 @@ bool decode_atomic(Decoder& d, const Instruction& in) {
   return d.emit_row(Op::Atomic, d.code.atomics, atom);
 }
 
-// Global and constant addresses are generic already; the other spaces are windows at fixed
-// addresses.
+// Global and constant addresses are generic already; the other spaces are windows.
 bool decode_cvta(Decoder& d, const Instruction& in) {
   if (in.operands.size() != 2 || in.types.empty()) return false;
   const int width = ptx::type_size(in.types.back());
@@ -237,15 +236,14 @@ bool decode_cvta(Decoder& d, const Instruction& in) {
   if (value.kind == Operand::Kind::Address) value.kind = Operand::Kind::Symbol;
   const auto src = d.source(value, width, in.types.back());
   if (!dst || !src || width != 8) return false;
-  uint64_t window = 0;
-  if (in.space == Space::Shared) window = kSharedWindow;
-  if (in.space == Space::Local) window = kLocalWindow;
-  if (in.space == Space::Param) window = kParamWindow;
+  uint32_t window = 0;
+  if (in.space == Space::Shared) window = kSharedRegion;
+  if (in.space == Space::Local) window = kLocalRegion;
+  if (in.space == Space::Param) window = kParamRegion;
   Inst& inst = d.emit(in.has("to") ? Op::AddressFromWindow : Op::AddressToWindow);
   inst.args.dst[0] = *dst;
   inst.args.src[0] = *src;
-  inst.args.src[1] = static_cast<uint32_t>(window >> 32);
-  inst.args.src[2] = static_cast<uint32_t>(window);
+  inst.args.src[1] = window;
   return true;
 }
 

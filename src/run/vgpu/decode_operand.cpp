@@ -54,9 +54,28 @@ uint32_t special(Decoder& d, const Operand& operand, int width) {
   return row->second;
 }
 
+// Each run decides where functions and variables in global or constant memory lie.
+bool differs_by_run(const Decoder& d, const Operand& operand) {
+  if (operand.function >= 0) return true;
+  const ptx::Variable* variable = d.variable_of(operand);
+  return variable != nullptr && operand.param < 0 && operand.result < 0 &&
+         (variable->space == ptx::Space::Global || variable->space == ptx::Space::Const);
+}
+
+uint32_t address_slot(Decoder& d, const Operand& operand, int width) {
+  const bool function = operand.function >= 0;
+  const int index = function ? operand.function : operand.symbol;
+  const auto [row, is_new] = d.addresses.try_emplace({function, index, operand.offset, width}, 0);
+  if (is_new) {
+    row->second = d.new_slot(width);
+    d.code.addresses.push_back(
+        {function, index, operand.offset, static_cast<uint8_t>(width), row->second});
+  }
+  return row->second;
+}
+
 std::optional<uint64_t> symbol_value(const Decoder& d, const Operand& operand) {
   const uint64_t offset = static_cast<uint64_t>(operand.offset);
-  if (operand.function >= 0) return function_address(operand.function) + offset;
   if (operand.param >= 0) {
     if (!d.function().is_entry) return std::nullopt;
     return kWindowStart + d.code.params[operand.param].offset + offset;
@@ -64,9 +83,6 @@ std::optional<uint64_t> symbol_value(const Decoder& d, const Operand& operand) {
   const ptx::Variable* variable = d.variable_of(operand);
   if (variable == nullptr || operand.result >= 0) return std::nullopt;
   switch (variable->space) {
-    case ptx::Space::Global:
-    case ptx::Space::Const:
-      return variable_address(operand.symbol) + offset;
     case ptx::Space::Shared: {
       if (variable->is_extern || variable->bytes == 0) return d.code.shared_static_end + offset;
       if (operand.local_symbol) return d.layouts.at(d.current).variables[operand.symbol] + offset;
@@ -123,8 +139,10 @@ std::optional<uint32_t> Decoder::source(const Operand& operand, int width, Type 
     case Operand::Kind::Symbol: {
       if (is_on_stack(*this, operand) && (width == 4 || width == 8))
         return stack_address(*this, operand.symbol, operand.offset, width);
+      if (width != 4 && width != 8) return std::nullopt;
+      if (differs_by_run(*this, operand)) return address_slot(*this, operand, width);
       const auto value = symbol_value(*this, operand);
-      if (!value || (width != 4 && width != 8)) return std::nullopt;
+      if (!value) return std::nullopt;
       return constant(*this, width, *value);
     }
     default:
@@ -158,20 +176,21 @@ bool Decoder::address(const Operand& operand, MemOp& mem) {
   uint64_t value = static_cast<uint64_t>(operand.offset);
   mem.address64 = true;
   if (is_on_stack(*this, operand)) {
-    if (mem.space == ptx::Space::Generic) mem.offset += static_cast<int64_t>(kLocalWindow);
+    if (mem.space == ptx::Space::Generic) mem.space = ptx::Space::Local;
     mem.address = stack_address(*this, operand.symbol, 0, 8);
     return true;
   }
   mem.offset = 0;
   const ptx::Variable* variable = variable_of(operand);
   if (variable != nullptr) {
+    if (differs_by_run(*this, operand)) {
+      mem.address = address_slot(*this, operand, 8);
+      return true;
+    }
     const auto at = symbol_value(*this, operand);
     if (!at) return false;
     value = *at;
-    const bool generic = mem.space == ptx::Space::Generic;
-    if (generic && variable->space == ptx::Space::Shared) value += kSharedWindow;
-    if (generic && variable->space == ptx::Space::Local) value += kLocalWindow;
-    if (generic && variable->space == ptx::Space::Param) value += kParamWindow;
+    if (mem.space == ptx::Space::Generic) mem.space = variable->space;
   }
   mem.address = constant(*this, 8, value);
   return true;

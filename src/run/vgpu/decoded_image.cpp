@@ -90,14 +90,15 @@ Error unreadable(std::string_view text, const Error& error) {
 
 // Fills in addresses inside an initialiser. Addresses of shared variables depend on the kernel and
 // stay zero.
-void patch(const ptx::Module& module, const ptx::Variable& variable, std::byte* data) {
+void patch(const ptx::Module& module, const ptx::Variable& variable, const AddressMap& map,
+           std::byte* data) {
   for (const ptx::Variable::Patch& p : variable.patches) {
     uint64_t address = static_cast<uint64_t>(p.offset);
-    if (p.function >= 0) address += function_address(p.function);
+    if (p.function >= 0) address += map.function_address(p.function);
     if (p.variable >= 0) {
       const ptx::Space space = module.variables[p.variable].space;
       if (space != ptx::Space::Global && space != ptx::Space::Const) continue;
-      address += variable_address(p.variable);
+      address += map.variable_address(p.variable);
     }
     address = p.shift < 64 ? address >> p.shift : 0;
     if (p.at < 0 || p.bytes < 1 || p.bytes > 8 || p.at + p.bytes > variable.bytes) continue;
@@ -190,7 +191,7 @@ void add_variables(const Image& image, Regions& regions) {
     MemoryRegion& region = regions.row(kFirstRegion + static_cast<uint32_t>(index));
     const size_t given = std::min(variable.init.size(), static_cast<size_t>(variable.bytes));
     if (given != 0) std::memcpy(region.data, variable.init.data(), given);
-    patch(image.module, variable, region.data);
+    patch(image.module, variable, regions.map(), region.data);
     region.constant = variable.space == ptx::Space::Const;
     region.writable = region.tracked = !region.constant;
   }

@@ -75,7 +75,8 @@ struct Decoder {
   Code& code = result.code;
   CallGraph graph;
   std::map<int, FunctionLayout> layouts;
-  std::map<std::pair<int, uint64_t>, uint32_t> constants;  // by width and bits
+  std::map<std::pair<int, uint64_t>, uint32_t> constants;             // by width and bits
+  std::map<std::tuple<bool, int, int64_t, int>, uint32_t> addresses;  // as in Code::addresses
   std::map<std::tuple<int, uint64_t, int>, uint32_t> specials;
   std::map<int, uint32_t> module_shared;                // module variable -> shared offset
   std::vector<std::pair<uint32_t, int>> branch_fixups;  // inst, label of the current function

@@ -179,7 +179,7 @@ KW_LANE bool access_global(Machine& m, Warp& w, uint32_t pc, const MemOp& op, ui
   if (!op.address64 || op.order != Order::Weak) return false;
   const U64* address = lanes64(w.regs, op.address);
   const uint64_t at = address[first_lane(mask)] + static_cast<uint64_t>(op.offset);
-  const uint32_t number = region_of(at);
+  const uint64_t number = m.map.slot_of(at);
   if (number >= m.region_count) return false;
   MemoryRegion& region = m.regions[number];
   if (kStore ? !region.writable : region.data == nullptr) return false;

@@ -1,8 +1,10 @@
 #include "vgpu/machine.h"
 
 #include "vgpu/handovers.h"
+#include "vgpu/polling.h"
 #include "vgpu/pool.h"
 #include "vgpu/readers.h"
+#include "vgpu/scheduler.h"
 
 namespace kw::vgpu {
 
@@ -13,6 +15,7 @@ Machine::Machine(const LaunchContext& context, Regions& regions_in, FindingLog& 
   mems = context.code->mems.data();
   atomics = context.code->atomics.data();
   alus = context.code->alus.data();
+  map = regions_in.map();
   regions = regions_in.rows();
   region_count = regions_in.count();
   params = context.params.data();
@@ -25,6 +28,7 @@ Machine::Machine(const LaunchContext& context, Regions& regions_in, FindingLog& 
       return number << 5 | global_stamp::warp(stamp);
     });
   }
+  if (context.schedule_seed == kPatientSeed) patience = kPatience;
   if (context.code->has_strong_stores) handovers = std::make_unique<Handovers>();
 }
 

@@ -34,6 +34,7 @@ struct LaunchContext {
   bool preempts = false;         // see kPreemptSeed
   uint64_t chance = 0;           // decides clocks and ids, which differ from run to run
   int sms = 1;
+  AddressMap map;          // of the run's memory
   uint64_t workspace = 0;  // address of the grid barrier of a cooperative launch, or 0
   double deadline = 0;     // steady-clock seconds at which the run is stopped
 };
@@ -56,6 +57,7 @@ struct Machine {
   FindingLog& log;
 
   // For the warp loop: raw views of the members above.
+  AddressMap map;
   const Inst* code = nullptr;
   const MemOp* mems = nullptr;
   const AtomicInst* atomics = nullptr;
@@ -84,6 +86,7 @@ struct Machine {
   uint64_t charged = 0;     // work besides instructions that the slice must pay for; see charge()
   uint64_t progress = 0;    // changes that another warp may wait for
   uint64_t outside = 0;     // changes that another block may wait for
+  uint64_t patience = 0;    // polls that warps may repeat without giving way; see poll()
   uint64_t looks = 0;       // polls of memory that others may change
   uint32_t slow_steps = 0;  // see watch_clock
   uint32_t started = 0;     // times that a block ran

@@ -11,6 +11,9 @@ namespace kw::vgpu {
 
 struct Machine;
 
+/// In one of the interrupted orders, warps that wait repeat their polls so often in all.
+inline constexpr uint64_t kPatience = uint64_t{1} << 17;
+
 /// What a strong load or a failed atomic saw. `data`: the one place that all lanes polled, or null
 /// when they polled several.
 struct PolledValue {

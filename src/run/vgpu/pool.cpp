@@ -21,6 +21,12 @@ void fill_lane(std::byte* slot, int width, int lane, uint64_t value) {
   std::memcpy(slot + lane * width, &value, width);
 }
 
+uint64_t address_value(const AddressMap& map, const AddressSlot& slot) {
+  const uint64_t base =
+      slot.function ? map.function_address(slot.index) : map.variable_address(slot.index);
+  return base + static_cast<uint64_t>(slot.offset);
+}
+
 uint64_t environment_value(const LaunchContext& context, uint32_t number) {
   if (number == 1) return context.workspace >> 32;
   return number == 2 ? context.workspace & 0xffffffff : 0;
@@ -195,6 +201,10 @@ std::unique_ptr<ResidentBlock> BlockPool::create() const {
     const uint32_t threads = std::min<uint32_t>(kLanes, block->thread_count - w * kLanes);
     warp.present = threads == kLanes ? ~0u : (1u << threads) - 1;
     std::memcpy(warp.regs, code.initial.data(), code.file_bytes);
+    for (const AddressSlot& slot : code.addresses) {
+      for (int lane = 0; lane < kLanes; ++lane)
+        fill_lane(warp.regs + slot.slot, slot.width, lane, address_value(context_.map, slot));
+    }
     for (const SpecialSlot& slot : code.specials) {
       for (int lane = 0; lane < kLanes; ++lane)
         fill_lane(warp.regs + slot.offset, slot.width, lane, launch_value(context_, slot, w, lane));

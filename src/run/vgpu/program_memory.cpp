@@ -55,6 +55,16 @@ record::Finding finding_after(record::FindingKind kind, const LaunchSegments& la
   return finding;
 }
 
+AddressMap map_of(const Image& image, const kernel::Program& program, uint64_t places, bool close) {
+  uint64_t largest = kWorkspaceBytes;
+  for (const kernel::Buffer& buffer : program.buffers)
+    largest = std::max(largest, static_cast<uint64_t>(std::max<int64_t>(0, buffer.bytes)));
+  for (const ptx::Variable& variable : image.module.variables)
+    largest = std::max(largest, static_cast<uint64_t>(std::max<int64_t>(0, variable.bytes)));
+  const size_t regions = first_buffer_region(image) + program.buffers.size() + 1;
+  return AddressMap(static_cast<uint32_t>(regions), largest, places, close);
+}
+
 }  // namespace
 
 uint64_t physical_bytes() {
@@ -74,11 +84,12 @@ uint64_t needed_bytes(const kernel::Program& program) {
 }
 
 ProgramMemory::ProgramMemory(const Image& image, const kernel::Program& program, int misalign_bytes,
-                             uint64_t places)
+                             uint64_t places, bool close)
     : image_(image),
       program_(program),
       misalign_bytes_(misalign_bytes),
       places_(places),
+      regions_(map_of(image, program, places, close)),
       first_(first_buffer_region(image)) {}
 
 Status ProgramMemory::fill(const ports::InputViews& inputs) {
@@ -157,16 +168,17 @@ void ProgramMemory::define_elements(const kernel::Buffer& buffer, MemoryRegion& 
 }
 
 // Returns the least aligned address that the buffer's declaration and misalign_bytes allow. With
-// `places` it is a random place in the region, at multiples of 512 bytes as a device's allocator
+// `places` it is a random place in the slot, at multiples of 512 bytes as a device's allocator
 // gives.
 uint64_t ProgramMemory::shift_of(size_t buffer) const {
-  constexpr uint64_t kStep = 512, kPlaces = uint64_t{1} << 27;
+  constexpr uint64_t kStep = 512;
+  const uint64_t places = regions_.map().slot_bytes() / 4 / kStep;
   const uint64_t align =
       static_cast<uint64_t>(std::max<int64_t>(1, program_.buffers[buffer].align));
   const uint64_t from_aligned =
       (static_cast<uint64_t>(std::max(0, misalign_bytes_)) + align - 1) / align * align;
   const uint64_t place = (places_ * (2 * buffer + 1) * 0x9e3779b97f4a7c15u) >> 32;
-  return from_aligned + (places_ == 0 || align > kStep ? 0 : place % kPlaces * kStep);
+  return from_aligned + (places_ == 0 || align > kStep ? 0 : place % places * kStep);
 }
 
 // An output is computed in the result itself: a copy would cost as much as a light kernel.
@@ -186,7 +198,7 @@ uint64_t ProgramMemory::buffer_address(int buffer) const {
 
 uint64_t ProgramMemory::reset_workspace() {
   std::memset(regions_.row(workspace_).data, 0, kWorkspaceBytes);
-  return region_address(workspace_);
+  return regions_.map().region_address(workspace_);
 }
 
 void ProgramMemory::judge(const std::vector<LaunchSegments>& launches, FindingLog& log) {

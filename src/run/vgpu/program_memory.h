@@ -21,9 +21,9 @@ class ProgramMemory {
  public:
   /// `misalign_bytes`: distance of every buffer's address from an aligned one, rounded up to the
   /// declared alignment of the buffer. `places`: seed of the buffer addresses, so that a kernel
-  /// cannot guess them; 0: the middle of their regions.
+  /// cannot guess them; 0: the middle of their slots. `close`: as near as on a device.
   ProgramMemory(const Image& image, const kernel::Program& program, int misalign_bytes,
-                uint64_t places);
+                uint64_t places, bool close);
 
   /// Returns an Error when inputs do not fit their buffers. Throws std::bad_alloc.
   /// `inputs` must outlive this object: dense ones are used in place.

@@ -30,7 +30,10 @@ void request_large_pages(void* begin, uint64_t bytes) {
   madvise(reinterpret_cast<void*>(first), (at + bytes - first) / kPage * kPage, MADV_HUGEPAGE);
 }
 
-Regions::Regions() : infos_(std::make_shared<std::vector<RegionInfo>>()) { skip_to(kFirstRegion); }
+Regions::Regions(const AddressMap& map)
+    : map_(map), infos_(std::make_shared<std::vector<RegionInfo>>()) {
+  skip_to(kFirstRegion);
+}
 
 Regions::Pages::Pages(uint64_t bytes) : bytes_(bytes) {
   // Large pages need an aligned start; unused address space costs nothing.
@@ -76,14 +79,14 @@ void Regions::add_borrowed(RegionInfo info, std::byte* bytes, uint64_t size) {
   MemoryRegion region;
   region.data = bytes;
   region.size = size;
-  region.base = region_address(count()) + info.shift;
+  region.base = map_.region_address(count()) + info.shift;
   region.unit_log2 = coarsest_unit(region);
   rows_.push_back(region);
   infos_->push_back(std::move(info));
 }
 
 Regions Regions::fork() {
-  Regions copy;
+  Regions copy(map_);
   copy.rows_ = rows_;
   copy.infos_ = infos_;
   for (MemoryRegion& region : copy.rows_) {

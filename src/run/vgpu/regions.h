@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernel/program.h"
+#include "vgpu/address.h"
 #include "vgpu/state.h"
 
 namespace kw::vgpu {
@@ -24,7 +25,7 @@ struct RegionInfo {
 
 class Regions {
  public:
-  Regions();
+  explicit Regions(const AddressMap& map = {});
   Regions(Regions&&) = default;
   Regions& operator=(Regions&&) = default;
 
@@ -36,6 +37,7 @@ class Regions {
   void add_view(RegionInfo info, const std::byte* bytes, uint64_t size);
   /// Leaves out region numbers, so that the next region gets this number.
   void skip_to(uint32_t number);
+  const AddressMap& map() const { return map_; }
   uint32_t count() const { return static_cast<uint32_t>(rows_.size()); }
   MemoryRegion* rows() { return rows_.data(); }
   MemoryRegion& row(uint32_t number) { return rows_[number]; }
@@ -73,6 +75,7 @@ class Regions {
   void* allocate(uint64_t bytes);
   uint64_t* split(uint64_t* old, uint64_t units, int factor_log2);
 
+  AddressMap map_;
   std::vector<MemoryRegion> rows_;
   /// Shared by forks; never changed after the first fork.
   std::shared_ptr<std::vector<RegionInfo>> infos_;

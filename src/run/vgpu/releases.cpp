@@ -33,10 +33,10 @@ struct FlagPlace {
   bool shared = false;
 };
 
-FlagPlace flag_place(uint64_t address, bool shared) {
-  if (!shared && region_of(address) == kSharedRegion) {
+FlagPlace flag_place(const Machine& m, uint64_t address, bool shared) {
+  if (!shared && m.map.is_shared(address)) {
     shared = true;
-    address -= kSharedWindow;
+    address -= m.map.window(kSharedRegion);
   }
   return {address >> kPlaceLog2, shared};
 }
@@ -108,7 +108,7 @@ class Publication {
     Known released[2];
     if (fenced_) refresh(block_, warp_.index, lane, released);
     for (uint64_t at = address & ~uint64_t{3}; at < address + op_.total; at += 4)
-      write(flag_place(at, op_.space == ptx::Space::Shared), released, again);
+      write(flag_place(m_, at, op_.space == ptx::Space::Shared), released, again);
   }
 
  private:
@@ -117,7 +117,7 @@ class Publication {
     if (place.shared) {
       if (block_.order == nullptr) return;
       flags = &block_.order->flags;
-    } else if (region_of(place.number << kPlaceLog2) >= m_.region_count) {
+    } else if (m_.map.region_of(place.number << kPlaceLog2) >= m_.region_count) {
       return;
     }
     const bool replaces = replaces_ && !again;
@@ -162,7 +162,7 @@ bool same_address(const Warp& warp, uint32_t lanes, const MemOp& op) {
 // What the reader learns from the flags under its access.
 void look(Machine& m, ResidentBlock& block, const MemOp& op, uint64_t address, Known (&out)[2]) {
   for (uint64_t at = address & ~uint64_t{3}; at < address + op.total; at += 4) {
-    const FlagPlace place = flag_place(at, op.space == ptx::Space::Shared);
+    const FlagPlace place = flag_place(m, at, op.space == ptx::Space::Shared);
     if (place.shared && block.order == nullptr) continue;
     Flag* flag = find_flag(place.shared ? block.order->flags : m.flags, place.number);
     if (flag == nullptr) continue;
@@ -295,7 +295,7 @@ bool knows(const ResidentBlock& block, const Warp& by, int lane, uint32_t other_
 }
 
 const Flag* flag_at(const Machine& m, uint64_t address, bool shared) {
-  const FlagPlace place = flag_place(address, shared);
+  const FlagPlace place = flag_place(m, address, shared);
   const auto& block = static_cast<const ResidentBlock&>(*m.block);
   if (place.shared && block.order == nullptr) return nullptr;
   const Flags& flags = place.shared ? block.order->flags : m.flags;
@@ -307,7 +307,7 @@ bool flag_is_read(const Machine& m, uint64_t address, bool shared) {
   const Flag* flag = flag_at(m, address, shared);
   const auto& block = static_cast<const ResidentBlock&>(*m.block);
   if (flag == nullptr || block.order == nullptr) return false;
-  const FlagPlace place = flag_place(address, shared);
+  const FlagPlace place = flag_place(m, address, shared);
   const auto found = block.order->saw.find(place.number << 1 | (place.shared ? 1 : 0));
   return found != block.order->saw.end() && found->second == flag->version;
 }

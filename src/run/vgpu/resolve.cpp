@@ -51,7 +51,7 @@ Target misaligned(const Access& a, const Subject& subject, uint64_t address) {
 }
 
 Target global(const Access& a, uint64_t address) {
-  const uint32_t number = region_of(address);
+  const uint32_t number = a.m.map.region_of(address);
   const bool exists = number < a.m.region_count && a.m.regions[number].data != nullptr;
   if (!exists) {
     if (address < kNearNull || address > 0 - kNearNull) {
@@ -162,13 +162,13 @@ Target resolve(Machine& m, Warp& w, int lane, uint32_t pc, ptx::Space space, uin
                uint32_t bytes, bool store) {
   const Access attempt{m, actor(m, w, lane, pc), bytes, store};
   if (space == ptx::Space::Generic) {
-    switch (region_of(address)) {
+    switch (m.map.region_of(address)) {
       case kSharedRegion:
-        return shared(attempt, address - kSharedWindow);
+        return shared(attempt, address - m.map.window(kSharedRegion));
       case kLocalRegion:
-        return local(attempt, w, lane, address - kLocalWindow);
+        return local(attempt, w, lane, address - m.map.window(kLocalRegion));
       case kParamRegion:
-        return param(attempt, address - kParamWindow);
+        return param(attempt, address - m.map.window(kParamRegion));
       default:
         return global(attempt, address);
     }

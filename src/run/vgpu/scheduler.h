@@ -15,6 +15,8 @@ inline constexpr uint64_t kReverseSeed = 1;
 /// Blocks and warps also interrupt each other after short slices and at strong accesses.
 inline constexpr uint64_t kPreemptSeed = 0x1eaf;  // and the next two
 inline constexpr uint64_t kPreemptSeeds = 3;
+/// One of them: some waits last long.
+inline constexpr uint64_t kPatientSeed = kPreemptSeed + 1;
 
 /// Seconds of the steady clock.
 double now_seconds();

@@ -59,6 +59,7 @@ struct Poll {
   uint64_t progress = 0;  // of the machine, at that poll
   uint64_t power = 0, steps = 0, distance = 0;
   uint32_t repeats = 0;
+  uint32_t patience = 0;            // more polls before the warp counts as waiting
   bool slept = false;               // no poll since the last sleep
   const std::byte* data = nullptr;  // the only place polled; null: several
   uint32_t bytes = 0;

@@ -195,7 +195,7 @@ int logical(const TensorInst& t, const Lines& l, int e) {
 // warning; less is found piece by piece. Where a buffer itself begins is not the kernel's doing.
 void check_start(Machine& m, const Warp& w, uint32_t pc, const Lines& l) {
   constexpr uint64_t kStart = 32;
-  const uint32_t region = region_of(l.address);
+  const uint32_t region = m.map.region_of(l.address);
   const uint64_t base = region < m.region_count ? m.regions[region].base : 0;
   if (m.counters != nullptr || (l.address - base) % kStart == 0) return;
   report(m, record::FindingKind::Misaligned, record::Certainty::Warning, actor(m, w, 0, pc), {},

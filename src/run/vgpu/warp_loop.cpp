@@ -71,8 +71,8 @@ KW_LANE void wake_waiting(Warp& w) {
   }
 }
 
-KW_LANE void address_shift(std::byte* regs, const Inst& in, uint32_t mask, bool subtract) {
-  const uint64_t window = (uint64_t{in.args.src[1]} << 32) | in.args.src[2];
+KW_LANE void address_shift(std::byte* regs, const Inst& in, uint32_t mask, uint64_t window,
+                           bool subtract) {
   const uint64_t shift = subtract ? 0 - window : window;
   U64* d = lanes64(regs, in.args.dst[0]);
   const U64* s = lanes64(regs, in.args.src[0]);
@@ -85,8 +85,8 @@ KW_LANE bool access_generic(Machine& m, Warp& w, uint32_t pc, const MemOp& op, u
   if (op.space != ptx::Space::Generic || !op.address64) return false;
   const uint64_t at =
       lanes64(w.regs, op.address)[first_lane(mask)] + static_cast<uint64_t>(op.offset);
-  if (region_of(at) == kSharedRegion)
-    return access_shared<kStore, kTrack>(m, w, pc, op, mask, kSharedWindow);
+  if (m.map.is_shared(at))
+    return access_shared<kStore, kTrack>(m, w, pc, op, mask, m.map.window(kSharedRegion));
   return access_global<kStore, kTrack>(m, w, pc, op, mask);
 }
 
@@ -96,8 +96,8 @@ KW_LANE void note_store(Machine& m, Warp& w, Op kind, const MemOp& op, uint32_t 
   if (kind == Op::StoreOther)
     region = op.space == ptx::Space::Local || !op.address64
                  ? kLocalRegion
-                 : region_of(lanes64(w.regs, op.address)[first_lane(mask)] +
-                             static_cast<uint64_t>(op.offset));
+                 : m.map.region_of(lanes64(w.regs, op.address)[first_lane(mask)] +
+                                   static_cast<uint64_t>(op.offset));
   m.progress += region != kLocalRegion ? 1 : 0;
   m.outside += kind == Op::StoreGlobal || region < kSharedRegion ? 1 : 0;
 }
@@ -433,7 +433,8 @@ class Loop {
         return Step::Next;
       case Op::AddressToWindow:
       case Op::AddressFromWindow:
-        address_shift(w_.regs, in, mask, in.op == Op::AddressFromWindow);
+        address_shift(w_.regs, in, mask, m_.map.window(in.args.src[1]),
+                      in.op == Op::AddressFromWindow);
         if (kMode == Mode::Tainted) copy_shadow64(w_, in, mask);
         return Step::Next;
       case Op::Atomic:
