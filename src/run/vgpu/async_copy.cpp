@@ -85,7 +85,8 @@ void land(Machine& m, Warp& w, const PendingCopy& copy) {
     // Reads before the copy started were checked then, and reads since then saw undefined bytes.
     const uint32_t end = copy.shared + copy.bytes;
     for (uint32_t unit = copy.shared >> block.unit_log2; unit << block.unit_log2 < end; ++unit) {
-      forget_readers(block, unit);
+      block.shared_reads[unit] = 0;
+      if (block.ordered_in_parts && block.readers != nullptr) block.readers->forget(unit);
       block.shared_writes[unit] &= ~shared_stamp::kSpecial;
     }
     check_target(m, w, copy, copy.has_undefined ? copy.undefined : nullptr);

@@ -101,7 +101,7 @@ void order_participants(Machine& m, ResidentBlock& block, const NamedBarrier& ba
     sync_block(m);
     return;
   }
-  block.dirty = true;
+  block.dirty = block.ordered_in_parts = true;
   const uint32_t now = advance_time(m);
   uint32_t joined[kLanes] = {};
   for (uint32_t v = 0; v < block.warp_count; ++v) {

@@ -70,14 +70,6 @@ KW_LANE void read_again(Block& block, uint32_t unit, uint32_t units, int per_lan
   }
 }
 
-/// Notes every lane that reads, for kernels that need all readers of a unit.
-KW_LANE void note_run(Block& block, uint32_t unit, uint32_t units, int per_lane, int lane,
-                      int together, uint64_t mine) {
-  const uint32_t group = ~0u >> (kLanes - together);
-  for (uint32_t i = 0; i < units; ++i)
-    note_readers(block, unit + i, mine + lane_part(i, per_lane), group << (lane + (i >> per_lane)));
-}
-
 /// Reads `units` neighbouring units; lane i of the run covers 2^per_lane of them, or `together`
 /// lanes read the same place at once.
 KW_LANE bool read_run(Block& block, uint32_t unit, uint32_t units, int per_lane, int lane,
@@ -91,10 +83,9 @@ KW_LANE bool read_run(Block& block, uint32_t unit, uint32_t units, int per_lane,
         !known_to_warp(w[i], mine + lane_part(i, per_lane), o))
       return false;
   }
-  if (block.reader_lists != nullptr) {
-    note_run(block, unit, units, per_lane, lane, together, mine);
-    return true;
-  }
+  if (block.readers != nullptr)
+    block.readers->note({mine, unit, static_cast<uint16_t>(units), static_cast<uint8_t>(together),
+                         static_cast<uint8_t>(per_lane)});
   if (!scan.apart)
     return true;  // several warps have read all of it in this interval: nothing new to note
   if (scan.again) {
@@ -113,7 +104,7 @@ KW_LANE bool write_run(Block& block, uint32_t unit, uint32_t units, int per_lane
   const uint64_t* r = block.shared_reads + unit;
   const uint64_t mine = o.mine + (static_cast<uint64_t>(lane) << 26);
   constexpr uint64_t kThreadBits = uint64_t{1023} << 26;
-  uint64_t bad = 0;
+  uint64_t bad = static_cast<uint64_t>(block.ordered_in_parts);
   for (uint32_t i = 0; i < units; ++i) {
     const uint64_t now = mine + lane_part(i, per_lane);
     const bool foreign_write = ((w[i] ^ now) & (kThreadBits | st::kSpecial)) != 0;
@@ -129,7 +120,7 @@ KW_LANE bool write_run(Block& block, uint32_t unit, uint32_t units, int per_lane
         st::warp(r[i]) == o.warp && (r[i] & st::kManyWarps) == 0 && st::time(r[i]) < o.warp_time;
     const bool own_read = st::thread(r[i]) == st::thread(now) && !many;
     if (w[i] >= o.ordered && !known_to_warp(w[i], now, o)) return false;
-    if (r[i] >= o.ordered && !old_read && !own_read) return false;
+    if (r[i] >= o.ordered && (block.ordered_in_parts || (!old_read && !own_read))) return false;
   }
   for (uint32_t i = 0; i < units; ++i) w[i] = mine + lane_part(i, per_lane);
   return true;

@@ -32,7 +32,7 @@ void restart_clock(ResidentBlock& block) {
     stamp = st::time(stamp) >= block.start_time ? undefined | st::make(1, 0, 0, 0) : 0;
   }
   std::fill(block.shared_reads, block.shared_reads + size_t{units}, 0);
-  block.readers.clear();
+  forget_order(block);
   block.refresh_time = 0;
   std::fill(&block.clocks[0][0], &block.clocks[0][0] + kLanes * kLanes, 0);
   for (Warp& warp : block.warp_storage) warp.lane_clocks = nullptr;
@@ -68,6 +68,11 @@ void join_lanes(MemoryOrder& order, uint32_t w) {
 
 }  // namespace
 
+void forget_order(ResidentBlock& block) {
+  block.ordered_in_parts = false;
+  if (block.readers != nullptr) block.readers->clear();
+}
+
 void open_segment(Machine& m) {
   Block& block = *m.block;
   if (m.segments.size() < kMaxSegments && m.next_segment < global_stamp::kMaxSegment) {
@@ -98,6 +103,7 @@ void sync_warp(Machine& m, Warp& warp, uint32_t lanes) {
     m.block->clocks[warp.index][warp.index] = now;
     return;
   }
+  m.block->ordered_in_parts = true;
   // Some lanes only: each of them now knows what any of them knew. The other lanes learn nothing.
   LaneClocks& clocks = lane_clocks(running(m), warp);
   uint32_t joined[kLanes] = {};
@@ -114,7 +120,7 @@ void sync_block(Machine& m) {
   ResidentBlock& block = running(m);
   block.dirty = true;  // a barrier always starts a new interval
   block.barrier_time = advance_time(m);
-  block.readers.clear();
+  forget_order(block);
   block.ordered_high = m.next_segment;
   const uint32_t all = block.warp_count == kLanes ? ~0u : (1u << block.warp_count) - 1;
   join_orders(m, all, all);

@@ -10,6 +10,7 @@ namespace kw::vgpu {
 
 struct Machine;
 struct Block;
+struct ResidentBlock;
 struct Warp;
 enum class AccessKind : uint8_t;
 
@@ -21,6 +22,8 @@ uint32_t advance_time(Machine& m);
 
 /// Orders these lanes of the warp, after a collective or __syncwarp.
 void sync_warp(Machine& m, Warp& warp, uint32_t lanes);
+/// Forgets which threads of the block were ordered without the others, and who read shared memory.
+void forget_order(ResidentBlock& block);
 /// Orders all threads, after a barrier in which all live threads of the block took part.
 void sync_block(Machine& m);
 /// Orders what the arrived warps did before what the waiting warps do next, after a barrier of some

@@ -181,7 +181,8 @@ std::unique_ptr<ResidentBlock> BlockPool::create() const {
   block->shared_writes = block->stamps.data();
   block->shared_reads = block->shared_writes + units;
   block->shared_readers = block->shared_reads + units;
-  if (code.orders_parts) block->reader_lists = &block->readers;
+  if (code.orders_parts) block->all_readers = std::make_unique<SharedReaders>();
+  block->readers = block->all_readers.get();
   mark_red_zones(context_, *block);
   const bool has_local = code.local_bytes > kWindowStart;
   if (has_local) {
@@ -224,7 +225,7 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.origins.clear();
   block.order.reset();
   block.refresh_time = 0;
-  block.readers.clear();
+  forget_order(block);
   // Restarts the clock at half of its range, so that it does not run out inside a block.
   if (block.time > shared_stamp::kMaxTime / 2) {
     const uint32_t units = block.shared_bytes >> block.unit_log2;

@@ -77,9 +77,7 @@ struct ResidentBlock : Block {
   std::vector<std::byte> files, shadows, shared_storage, shared_bits, local_storage, local_bits;
   std::vector<uint64_t> stamps;
   std::vector<std::unique_ptr<LaneClocks>> lane_clocks;
-  ReaderLists readers{
-      26,
-      shared_stamp::warp};  // used if the kernel orders some threads of a block without the others
+  std::unique_ptr<SharedReaders> all_readers;             // Block::readers
   std::unordered_map<uint32_t, UndefinedOrigin> origins;  // of undefined bytes in shared memory
   std::vector<std::vector<std::byte>> saved;              // per thread: frames of recursive calls
 };

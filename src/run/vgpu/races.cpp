@@ -84,10 +84,7 @@ bool shared_conflict(const Block& block, const LaneAccess& a, uint64_t stamp) {
 
 void note_shared_read(Block& block, const LaneAccess& a, uint32_t unit, uint64_t mine) {
   namespace st = shared_stamp;
-  if (block.reader_lists != nullptr) {
-    note_readers(block, unit, mine, 1u << a.lane);
-    return;
-  }
+  if (block.readers != nullptr) block.readers->note({mine, unit, 1, 1, 0});
   uint64_t& first = block.shared_reads[unit];
   const bool current =
       st::time(first) >= block.start_time &&
@@ -171,10 +168,9 @@ uint64_t conflicting_reader(const Machine& m, const LaneAccess& a, uint32_t unit
   const auto of_other_warp = [&](uint64_t stamp) {
     return st::warp(stamp) != a.warp->index && conflicts(stamp);
   };
-  if (block.reader_lists != nullptr && many) {
-    if (st::time(read) < block.barrier_time) return 0;
-    const uint64_t other = block.reader_lists->find(another, of_other_warp);
-    return other != 0 ? other : block.reader_lists->find(another, conflicts);
+  if (block.ordered_in_parts && block.readers != nullptr) {
+    const uint64_t other = block.readers->find(unit, of_other_warp);
+    return other != 0 ? other : block.readers->find(unit, conflicts);
   }
   if (many && of_other_warp(another)) return another;
   if (conflicts(read)) return read;

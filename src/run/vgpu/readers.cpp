@@ -16,7 +16,7 @@ constexpr int kCountShift = 32;  // the upper half of a list's word: how many no
 constexpr uint64_t kFirstPrune = 8;
 constexpr size_t kMaxNodes = size_t{1} << 22;
 
-constexpr bool single(uint32_t lanes) { return (lanes & (lanes - 1)) == 0; }
+namespace st = shared_stamp;
 
 /// Lanes of a warp that newer nodes have.
 struct Newer {
@@ -47,7 +47,7 @@ uint32_t ReaderLists::prune(uint32_t head) {
   for (uint32_t at = head; at != 0;) {
     Readers& node = nodes_[at];
     const uint32_t next = node.next;
-    const bool strong = (node.stamp & shared_stamp::kStrong) != 0;
+    const bool strong = (node.stamp & st::kStrong) != 0;
     Newer& newer = seen[warp_of_(node.stamp)];
     node.lanes &= ~(strong ? newer.any : newer.weak);
     if (node.lanes == 0) {
@@ -86,32 +86,30 @@ void ReaderLists::clear() {
   free_ = 0;
 }
 
-void note_readers(Block& block, uint32_t unit, uint64_t stamp, uint32_t lanes) {
-  namespace st = shared_stamp;
-  uint64_t& first = block.shared_reads[unit];
-  uint64_t& list = block.shared_readers[unit];
-  if (st::time(first) < block.barrier_time || first == 0) {
-    first = stamp;
-    if (single(lanes)) return;
-    list = 0;
-  } else if ((first & st::kManyWarps) == 0) {
-    if (single(lanes) && st::thread(first) == st::thread(stamp)) {
-      first = stamp & (~st::kStrong | first);  // one weak read makes it weak
-      return;
+void SharedReaders::make_lists() {
+  for (const ReadRun& run : runs_) {
+    if (heads_.size() < run.unit + run.units) heads_.resize(run.unit + run.units);
+    const uint32_t lanes = ~0u >> (kLanes - run.together), first = st::thread(run.stamp) % kLanes;
+    for (uint32_t i = 0; i < run.units; ++i) {
+      uint64_t& head = heads_[run.unit + i];
+      if (head == 0) listed_.push_back(run.unit + i);
+      lists_.add(head, run.stamp, lanes << (first + (i >> run.per_lane)));
     }
-    list = 0;
-    block.reader_lists->add(list, first, 1u << (st::thread(first) % kLanes));
   }
-  first |= st::kManyWarps;
-  block.reader_lists->add(list, stamp, lanes);
+  runs_.clear();
 }
 
-void forget_readers(Block& block, uint32_t unit) {
-  namespace st = shared_stamp;
-  uint64_t& first = block.shared_reads[unit];
-  const bool listed = (first & st::kManyWarps) != 0 && st::time(first) >= block.barrier_time;
-  if (block.reader_lists != nullptr && listed) block.reader_lists->drop(block.shared_readers[unit]);
-  first = 0;
+void SharedReaders::clear_lists() {
+  for (const uint32_t unit : listed_) heads_[unit] = 0;
+  listed_.clear();
+  lists_.clear();
+}
+
+void SharedReaders::forget(uint32_t unit) {
+  make_lists();
+  if (unit >= heads_.size()) return;
+  lists_.drop(heads_[unit]);
+  heads_[unit] = 0;
 }
 
 void note_reader(Machine& m, MemoryRegion& region, uint64_t unit, uint64_t stamp) {

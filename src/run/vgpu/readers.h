@@ -11,7 +11,6 @@
 
 namespace kw::vgpu {
 
-struct Block;
 struct Machine;
 struct MemoryRegion;
 
@@ -72,10 +71,45 @@ class ReaderLists {
   uint32_t free_ = 0;                                     // unused nodes, linked by `next`
 };
 
-/// Notes that these lanes of a warp read a unit of shared memory. `stamp`: of the lowest of them.
-void note_readers(Block& block, uint32_t unit, uint64_t stamp, uint32_t lanes);
-/// Forgets who read a unit of shared memory.
-void forget_readers(Block& block, uint32_t unit);
+/// Neighbouring units of shared memory that lanes of a warp read at once.
+struct ReadRun {
+  uint64_t stamp = 0;  // of the first lane
+  uint32_t unit = 0;
+  uint16_t units = 0;
+  uint8_t together = 1;  // lanes that read each place
+  uint8_t per_lane = 0;  // each lane covers 2^per_lane units
+};
+
+/// Who read what in shared memory since the last barrier of the whole block. Most kernels never
+/// ask, so runs of units are only noted; they become lists when a write must know all readers.
+class SharedReaders {
+ public:
+  void note(const ReadRun& run) {
+    if (runs_.size() >= kMostRuns) make_lists();
+    runs_.push_back(run);
+  }
+  /// As ReaderLists::find, for a unit.
+  template <class Visit>
+  uint64_t find(uint32_t unit, const Visit& visit) {
+    make_lists();
+    return unit < heads_.size() ? lists_.find(heads_[unit], visit) : 0;
+  }
+  void forget(uint32_t unit);
+  void clear() {
+    runs_.clear();
+    if (!listed_.empty()) clear_lists();
+  }
+
+ private:
+  static constexpr size_t kMostRuns = size_t{1} << 16;
+  void make_lists();
+  void clear_lists();
+
+  std::vector<ReadRun> runs_;
+  ReaderLists lists_{26, shared_stamp::warp};
+  std::vector<uint64_t> heads_;   // by unit
+  std::vector<uint32_t> listed_;  // units whose head is not 0
+};
 
 /// Notes that a lane of the running block read a unit of global memory.
 void note_reader(Machine& m, MemoryRegion& region, uint64_t unit, uint64_t stamp);

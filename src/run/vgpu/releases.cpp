@@ -273,6 +273,7 @@ void acquire(Machine& m, Warp& warp, uint32_t lanes, const MemOp& op) {
     MemoryOrder& order = order_of(block);
     WarpParties& mine = order.parties[warp.index];
     order.learned |= 1u << warp.index;
+    block.ordered_in_parts = true;
     block.dirty = true;  // so that the next meeting of the lanes is not skipped
     Party& party = whole ? mine.all : party_of_lane(mine, lane);
     for (int s = 0; s < 2; ++s) {

@@ -11,7 +11,7 @@
 
 namespace kw::vgpu {
 
-class ReaderLists;
+class SharedReaders;
 
 /// One addressable object: a tensor of the program, or a .global or .const variable of the module.
 struct MemoryRegion {
@@ -110,8 +110,9 @@ struct Block {
   uint8_t unit_log2 = 2;
   uint64_t* shared_writes = nullptr;
   uint64_t* shared_reads = nullptr;
-  uint64_t* shared_readers = nullptr;   // another reader; with reader_lists, the list of all
-  ReaderLists* reader_lists = nullptr;  // null: two readers of a unit suffice
+  uint64_t* shared_readers = nullptr;  // another reader
+  SharedReaders* readers = nullptr;    // all readers; null: two of each unit suffice
+  bool ordered_in_parts = false;       // some threads without the others since the last barrier
   std::byte* shared_undefined = nullptr;
 
   uint32_t time = 1;          // grows with every synchronisation
