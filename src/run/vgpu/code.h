@@ -181,6 +181,8 @@ struct Code {
                         // run in order
   bool has_sync = false;            // as `serial`, without prints: blocks may order each other
   bool has_strong_stores = false;   // volatile, relaxed or releasing stores to global memory
+  bool releases = false;            // has fences, or accesses that acquire or release
+  bool reads_flags = false;         // has strong loads, or atomics with results
   bool orders_parts = false;        // may order some threads of a block without the others
   std::vector<int> variables_used;  // indices into Module::variables (.global, .const)
   int max_threads[3] = {0, 0, 0};

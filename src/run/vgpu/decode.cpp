@@ -356,6 +356,8 @@ bool Decoder::refuse(std::string why) {
 Decoded decode(const ptx::Module& module, int entry) {
   Decoder d(module, entry);
   decode_all(d);
+  // A fence orders other threads only through a flag that one of them reads.
+  if (d.code.releases && d.code.reads_flags) d.code.orders_parts = true;
   return std::move(d.result);
 }
 

@@ -185,7 +185,7 @@ bool decode_fence(Decoder& d, const Instruction& in) {
   for (const char* scope : kScopes) device_wide = device_wide || (in.has(scope) && scope[0] != 'c');
   Inst& inst = d.emit(Op::Fence);
   inst.sub = device_wide ? 1 : 0;
-  d.code.orders_parts = true;
+  d.code.releases = true;
   if (device_wide) d.code.serial = d.code.has_sync = true;
   return true;
 }

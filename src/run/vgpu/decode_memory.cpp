@@ -136,6 +136,7 @@ bool decode_load(Decoder& d, const Instruction& in) {
   if (!d.address(where, mem) || !choose_moves(mem)) return false;
   if (mem.order == Order::Weak && d.cas.starts_loop(where)) mem.order = Order::Seed;
   note_access(d.code, mem, mem.order != Order::Weak);
+  if (mem.order > Order::Seed) d.code.reads_flags = true;
   Op op = Op::LoadOther;
   if (mem.space == Space::Global || mem.space == Space::Const) op = Op::LoadGlobal;
   if (mem.space == Space::Shared) op = Op::LoadShared;
@@ -224,6 +225,7 @@ bool decode_atomic(Decoder& d, const Instruction& in) {
   }
   if (!d.address(in.operands[first], atom.mem)) return false;
   note_access(d.code, atom.mem, true);
+  if (atom.has_result) d.code.reads_flags = true;
   return d.emit_row(Op::Atomic, d.code.atomics, atom);
 }
 
@@ -285,7 +287,7 @@ void note_access(Code& code, const MemOp& mem, bool orders) {
     code.shared_unit_log2 = std::min(code.shared_unit_log2, log2);
   }
   if (global && orders) code.serial = code.has_sync = true;
-  if (mem.order >= Order::Acquire) code.orders_parts = true;
+  if (mem.order >= Order::Acquire) code.releases = true;
   if (global && mem.is_store && mem.order > Order::Seed) code.has_strong_stores = true;
 }
 
