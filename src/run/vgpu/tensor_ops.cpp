@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "vgpu/access.h"
 #include "vgpu/address.h"
@@ -28,14 +29,19 @@ namespace {
 
 using ptx::Type;
 
-constexpr int kMaxElements = 32 * 16;
+constexpr int kMaxLines = 32, kMaxElements = kMaxLines * 16;
 
-// Calls visit(element, offset) for every element of a row-major mma.sync matrix. Eight rows of a
-// left operand or of sums, or eight columns of a right one, form a part. In it, four neighbouring
-// lanes hold each row or column. kHeld: neighbouring elements in one register.
-template <int kHeld, typename Visit>
+/// Bytes of an element, known when a loop over elements is compiled.
+template <int kSize>
+using Size = std::integral_constant<int, kSize>;
+
+// Calls visit(size, element, offset) for every element of a row-major mma.sync matrix. Eight rows of
+// a left operand or of sums, or eight columns of a right one, form a part. In it, four neighbouring
+// lanes hold each row or column.
+template <int kSize, typename Visit>
 void each_held(const Fragment& f, const Visit& visit) {
-  const int size = ptx::type_size(f.type), width = size * kHeld;
+  constexpr int kHeld = kSize == 8 ? 1 : 4 / kSize;  // neighbouring elements in one register
+  constexpr int kWidth = kSize * kHeld;
   const bool right = f.spread == Spread::Right, sums = f.spread == Spread::Sums;
   const int lines = right ? f.columns : f.rows, length = right ? f.rows : f.columns;
   const int step = right ? 1 : (f.rows + 7) / 8;  // registers from one part of a line to the next
@@ -46,60 +52,61 @@ void each_held(const Fragment& f, const Visit& visit) {
           sums ? first * (2 / kHeld) + along % 2 / kHeld : first + along / (4 * kHeld) * step;
       const int own = lane + (sums ? along / 2 : along % (4 * kHeld) / kHeld);
       const int inside = sums ? along % 2 % kHeld : along % kHeld;
-      visit(right ? along * f.columns + line : line * f.columns + along,
-            f.slots[slot] + static_cast<uint32_t>(own * width + inside * size));
+      visit(Size<kSize>(), right ? along * f.columns + line : line * f.columns + along,
+            f.slots[slot] + static_cast<uint32_t>(own * kWidth + inside * kSize));
     }
   }
 }
 
-template <typename Visit>
-void each_defined(const Fragment& f, const Visit& visit) {
-  switch (f.type == Type::F64 ? 1 : 4 / ptx::type_size(f.type)) {
-    case 1:
-      return each_held<1>(f, visit);
-    case 2:
-      return each_held<2>(f, visit);
-    default:
-      return each_held<4>(f, visit);
+// The same for a wmma matrix, whose elements lie in lane order, repeated where there are more places
+// than elements. Visits `most` places.
+template <int kSize, typename Visit>
+void each_in_order(const Fragment& f, int most, const Visit& visit) {
+  constexpr int kWidth = kSize == 8 ? 8 : 4;
+  const int count = f.rows * f.columns;
+  int place = 0, element = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    for (int r = 0; r < f.registers; ++r) {
+      for (int at = 0; at < kWidth; at += kSize) {
+        if (place++ == most) return;
+        visit(Size<kSize>(), element, f.slots[r] + static_cast<uint32_t>(lane * kWidth + at));
+        if (++element == count) element = 0;
+      }
+    }
   }
 }
 
-// The offset in the register file of element `place` of a fragment, in lane order.
-uint32_t fragment_offset(const Fragment& f, int place) {
-  const int size = ptx::type_size(f.type), width = f.type == Type::F64 ? 8 : 4;
-  const int per_register = width / size, per_lane = f.registers * per_register;
-  const int lane = place / per_lane, inside = place % per_lane;
-  return f.slots[inside / per_register] +
-         static_cast<uint32_t>(lane * width + inside % per_register * size);
+template <int kSize, typename Visit>
+void each_of_size(const Fragment& f, int most, const Visit& visit) {
+  if (f.spread != Spread::Open) return each_held<kSize>(f, visit);
+  each_in_order<kSize>(f, most, visit);
 }
 
-int places(const Fragment& f) {
-  return f.registers * kLanes * ((f.type == Type::F64 ? 8 : 4) / ptx::type_size(f.type));
+template <typename Visit>
+void each_element(const Fragment& f, int most, const Visit& visit) {
+  switch (ptx::type_size(f.type)) {
+    case 1:
+      return each_of_size<1>(f, most, visit);
+    case 2:
+      return each_of_size<2>(f, most, visit);
+    case 4:
+      return each_of_size<4>(f, most, visit);
+    default:
+      return each_of_size<8>(f, most, visit);
+  }
 }
 
 void put_matrix(std::byte* file, const Fragment& f, const std::byte* elements) {
-  const int size = ptx::type_size(f.type), count = f.rows * f.columns;
-  if (f.spread != Spread::Open) {
-    each_defined(f, [&](int e, uint32_t at) {
-      std::memcpy(file + at, elements + e * size, static_cast<size_t>(size));
-    });
-    return;
-  }
-  for (int place = 0; place < places(f); ++place)
-    std::memcpy(file + fragment_offset(f, place), elements + place % count * size,
-                static_cast<size_t>(size));
+  constexpr int kAll = kLanes * 8 * 8;  // more than any fragment has places
+  each_element(f, kAll, [&](auto size, int e, uint32_t at) {
+    std::memcpy(file + at, elements + e * size, static_cast<size_t>(size));
+  });
 }
 
 void get_matrix(const std::byte* file, const Fragment& f, std::byte* elements) {
-  const int size = ptx::type_size(f.type), count = f.rows * f.columns;
-  if (f.spread != Spread::Open) {
-    each_defined(f, [&](int e, uint32_t at) {
-      std::memcpy(elements + e * size, file + at, static_cast<size_t>(size));
-    });
-    return;
-  }
-  for (int e = 0; e < count; ++e)
-    std::memcpy(elements + e * size, file + fragment_offset(f, e), static_cast<size_t>(size));
+  each_element(f, f.rows * f.columns, [&](auto size, int e, uint32_t at) {
+    std::memcpy(elements + e * size, file + at, static_cast<size_t>(size));
+  });
 }
 
 struct Matrix {
@@ -111,7 +118,7 @@ struct Matrix {
 void read_fragment(const Warp& w, const Fragment& f, Matrix& out) {
   const int size = ptx::type_size(f.type), count = f.rows * f.columns;
   get_matrix(w.regs, f, out.raw);
-  for (int e = 0; e < count; ++e) out.value[e] = element_value(f.type, out.raw + e * size);
+  element_values(f.type, out.raw, count, out.value);
   if (!w.tainted) return;
   get_matrix(w.shadow, f, out.raw);
   for (int e = 0; e < count; ++e) {
@@ -121,38 +128,50 @@ void read_fragment(const Warp& w, const Fragment& f, Matrix& out) {
   }
 }
 
+// A sum is undefined if its start, or anything in its row of `a` or its column of `b`, is.
+void multiply_undefined(Warp& w, const TensorInst& t, const Matrix& a, const Matrix& b, Matrix& c) {
+  const int m = t.d.rows, n = t.d.columns, k = t.a.columns, size = ptx::type_size(t.d.type);
+  bool row[kMaxLines] = {}, column[kMaxLines] = {};
+  for (int i = 0; i < m; ++i) {
+    for (int x = 0; x < k; ++x) row[i] |= a.undefined[i * k + x];
+  }
+  for (int x = 0; x < k; ++x) {
+    for (int j = 0; j < n; ++j) column[j] |= b.undefined[x * n + j];
+  }
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j)
+      std::memset(c.raw + (i * n + j) * size,
+                  c.undefined[i * n + j] || row[i] || column[j] ? 0xff : 0,
+                  static_cast<size_t>(size));
+  }
+  put_matrix(w.shadow, t.d, c.raw);
+}
+
 // Products are exact in double; their sum is rounded once to the result's type. The order and width
 // of accumulation on hardware are not specified. f64 uses a chain of fused multiply-adds.
 void multiply(Warp& w, const TensorInst& t) {
-  Matrix a, b, c, d;
+  Matrix a, b, c;
   read_fragment(w, t.a, a);
   read_fragment(w, t.b, b);
   read_fragment(w, t.c, c);
   const int m = t.d.rows, n = t.d.columns, k = t.a.columns, size = ptx::type_size(t.d.type);
   const bool fused = t.d.type == Type::F64;
   for (int i = 0; i < m; ++i) {
-    double sums[32];
-    for (int j = 0; j < n; ++j) sums[j] = c.value[i * n + j];
+    double* sums = c.value + i * n;
     for (int x = 0; x < k; ++x) {
       const double left = a.value[i * k + x];
-      for (int j = 0; j < n; ++j)
-        sums[j] = fused ? std::fma(left, b.value[x * n + j], sums[j])
-                        : sums[j] + left * b.value[x * n + j];
+      const double* right = b.value + x * n;
+      if (fused) {
+        for (int j = 0; j < n; ++j) sums[j] = std::fma(left, right[j], sums[j]);
+      } else {
+        for (int j = 0; j < n; ++j) sums[j] = sums[j] + left * right[j];
+      }
     }
     for (int j = 0; j < n; ++j)
-      store_value(t.d.type, sums[j], t.saturate, d.raw + (i * n + j) * size);
+      store_value(t.d.type, sums[j], t.saturate, c.raw + (i * n + j) * size);
   }
-  put_matrix(w.regs, t.d, d.raw);
-  if (!w.tainted) return;
-  for (int i = 0; i < m; ++i) {
-    for (int j = 0; j < n; ++j) {
-      bool undefined = c.undefined[i * n + j];
-      for (int x = 0; x < k; ++x)
-        undefined = undefined || a.undefined[i * k + x] || b.undefined[x * n + j];
-      std::memset(d.raw + (i * n + j) * size, undefined ? 0xff : 0, static_cast<size_t>(size));
-    }
-  }
-  put_matrix(w.shadow, t.d, d.raw);
+  put_matrix(w.regs, t.d, c.raw);
+  if (w.tainted) multiply_undefined(w, t, a, b, c);
 }
 
 /// The matrix in memory: `lines` lines of `length` elements. Each line starts `pitch` bytes after
