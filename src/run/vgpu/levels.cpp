@@ -31,6 +31,18 @@ void count_addresses(Machine& m, uint32_t pc, const MemOp& op, const uint64_t* a
   v2::count_addresses(m, pc, op, addresses, mask);
 }
 
+bool floats_to_doubles(ptx::Type type, const std::byte* p, int count, double* out) {
+  if (best_level() == CpuLevel::V4) return v4::floats_to_doubles(type, p, count, out);
+  if (best_level() == CpuLevel::V3) return v3::floats_to_doubles(type, p, count, out);
+  return v2::floats_to_doubles(type, p, count, out);
+}
+
+bool add_products(const double* a, const double* b, double* sums, const MatrixShape& of) {
+  if (best_level() == CpuLevel::V4) return v4::add_products(a, b, sums, of);
+  if (best_level() == CpuLevel::V3) return v3::add_products(a, b, sums, of);
+  return v2::add_products(a, b, sums, of);
+}
+
 bool choose_moves(MemOp& mem) {
   if (best_level() == CpuLevel::V4) return v4::choose_moves(mem);
   if (best_level() == CpuLevel::V3) return v3::choose_moves(mem);

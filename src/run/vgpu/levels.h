@@ -9,6 +9,11 @@ namespace kw::vgpu {
 
 struct Machine;
 
+/// Of a product: rows x depth by depth x columns.
+struct MatrixShape {
+  int rows = 0, columns = 0, depth = 0;
+};
+
 #define KW_VGPU_DECLARE_LEVEL(level)                                                        \
   namespace level {                                                                         \
   bool choose_moves(MemOp& mem);                                                            \
@@ -20,6 +25,8 @@ struct Machine;
   void count_atomic(Machine& m, Warp& w, uint32_t pc, uint32_t mask);                       \
   void count_addresses(Machine& m, uint32_t pc, const MemOp& op, const uint64_t* addresses, \
                        uint32_t mask);                                                      \
+  bool floats_to_doubles(ptx::Type type, const std::byte* p, int count, double* out);       \
+  bool add_products(const double* a, const double* b, double* sums, const MatrixShape& of); \
   }
 KW_VGPU_DECLARE_LEVEL(v2)
 #ifdef KW_ONE_SIMD_LEVEL  // sanitized builds: the other levels take too long to compile
@@ -30,6 +37,11 @@ KW_VGPU_DECLARE_LEVEL(v3)
 KW_VGPU_DECLARE_LEVEL(v4)
 #endif
 #undef KW_VGPU_DECLARE_LEVEL
+
+/// Elements that lie one after the other, as doubles. False: not a type that it knows.
+bool floats_to_doubles(ptx::Type type, const std::byte* p, int count, double* out);
+/// Adds the products to `sums`, each in the order of the depth. False: not a width that it knows.
+bool add_products(const double* a, const double* b, double* sums, const MatrixShape& of);
 
 /// Runs a warp until it waits, ends, spins or has used its slice.
 struct WarpLoops {

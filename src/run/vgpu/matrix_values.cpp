@@ -6,14 +6,13 @@
 #include <limits>
 
 #include "numeric/small_float.h"
+#include "vgpu/levels.h"
 
 namespace kw::vgpu {
 
 using ptx::Type;
 
-namespace {
-
-inline double value_as(Type type, const std::byte* p) {
+double element_value(Type type, const std::byte* p) {
   switch (type) {
     case Type::F16:
     case Type::Bf16: {
@@ -46,28 +45,10 @@ inline double value_as(Type type, const std::byte* p) {
   }
 }
 
-template <Type kType, int kSize>
-void values_as(const std::byte* p, int count, double* out) {
-  for (int e = 0; e < count; ++e) out[e] = value_as(kType, p + e * kSize);
-}
-
-}  // namespace
-
-double element_value(Type type, const std::byte* p) { return value_as(type, p); }
-
 void element_values(Type type, const std::byte* p, int count, double* out) {
-  switch (type) {
-    case Type::F16:
-      return values_as<Type::F16, 2>(p, count, out);
-    case Type::Bf16:
-      return values_as<Type::Bf16, 2>(p, count, out);
-    case Type::Tf32:
-      return values_as<Type::Tf32, 4>(p, count, out);
-    case Type::F32:
-      return values_as<Type::F32, 4>(p, count, out);
-    default:
-      for (int e = 0; e < count; ++e) out[e] = element_value(type, p + e * ptx::type_size(type));
-  }
+  if (floats_to_doubles(type, p, count, out)) return;
+  const int size = ptx::type_size(type);
+  for (int e = 0; e < count; ++e) out[e] = element_value(type, p + e * size);
 }
 
 void store_value(Type type, double value, bool saturate, std::byte* p) {

@@ -14,6 +14,7 @@
 
 #include "vgpu/access.h"
 #include "vgpu/address.h"
+#include "vgpu/levels.h"
 #include "vgpu/machine.h"
 #include "vgpu/matrix_values.h"
 #include "vgpu/ordering.h"
@@ -156,20 +157,19 @@ void multiply(Warp& w, const TensorInst& t) {
   read_fragment(w, t.c, c);
   const int m = t.d.rows, n = t.d.columns, k = t.a.columns, size = ptx::type_size(t.d.type);
   const bool fused = t.d.type == Type::F64;
-  for (int i = 0; i < m; ++i) {
-    double* sums = c.value + i * n;
-    for (int x = 0; x < k; ++x) {
-      const double left = a.value[i * k + x];
-      const double* right = b.value + x * n;
-      if (fused) {
-        for (int j = 0; j < n; ++j) sums[j] = std::fma(left, right[j], sums[j]);
-      } else {
-        for (int j = 0; j < n; ++j) sums[j] = sums[j] + left * right[j];
+  if (fused || !add_products(a.value, b.value, c.value, {m, n, k})) {
+    for (int i = 0; i < m; ++i) {
+      for (int x = 0; x < k; ++x) {
+        const double left = a.value[i * k + x];
+        for (int j = 0; j < n; ++j) {
+          double& sum = c.value[i * n + j];
+          sum = fused ? std::fma(left, b.value[x * n + j], sum) : sum + left * b.value[x * n + j];
+        }
       }
     }
-    for (int j = 0; j < n; ++j)
-      store_value(t.d.type, sums[j], t.saturate, c.raw + (i * n + j) * size);
   }
+  for (int e = 0; e < m * n; ++e)
+    store_value(t.d.type, c.value[e], t.saturate, c.raw + e * size);
   put_matrix(w.regs, t.d, c.raw);
   if (w.tainted) multiply_undefined(w, t, a, b, c);
 }
