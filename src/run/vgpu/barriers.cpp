@@ -186,6 +186,7 @@ void open(Machine& m, uint32_t id) {
   ResidentBlock& block = running(m);
   const NamedBarrier barrier = block.barriers[id];
   block.barriers[id] = NamedBarrier();
+  block.awaited &= ~(1u << id);
   if (m.counters == nullptr) {
     order_participants(m, block, barrier);
     if (barrier.expected == 0) report_exited(m, barrier);
@@ -256,6 +257,7 @@ void join(Machine& m, Warp& w, uint32_t pc, uint32_t mask, uint32_t id, uint32_t
                        count, id, barrier.expected));
   }
   barrier.warps |= 1u << w.index;
+  block.awaited |= 1u << id;
   if (inst.kind == Kind::Arrive) {
     barrier.passed[w.index] |= mask;
     if (m.counters == nullptr) {
@@ -370,7 +372,8 @@ void exit_lanes(Machine& m, Warp&) { open_ready(m); }
 
 bool open_ready(Machine& m) {
   bool opened = false;
-  for (uint32_t id = 0; id < 16; ++id) opened = open_if_complete(m, id) || opened;
+  for (uint32_t rest = running(m).awaited; rest != 0; rest &= rest - 1)
+    opened = open_if_complete(m, static_cast<uint32_t>(__builtin_ctz(rest))) || opened;
   return opened;
 }
 

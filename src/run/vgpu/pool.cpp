@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "vgpu/address.h"
 #include "vgpu/machine.h"
@@ -242,9 +243,8 @@ void BlockPool::reset(ResidentBlock& block, uint32_t linear) const {
   block.activations = 0;
   block.ordered_low = 1;
   block.ordered_high = 0;
-  for (NamedBarrier& barrier : block.barriers) {
-    if (barrier.warps != 0) barrier = NamedBarrier();
-  }
+  for (uint32_t rest = std::exchange(block.awaited, 0); rest != 0; rest &= rest - 1)
+    block.barriers[__builtin_ctz(rest)] = NamedBarrier();
   std::fill(std::begin(block.openings), std::end(block.openings), BarrierOpening());
   if (!block.local_bits.empty())
     std::memset(block.local_bits.data(), 0xff, block.local_bits.size());

@@ -68,6 +68,7 @@ struct GroupQueue {
 /// A block with the parts that the warp loop does not use directly.
 struct ResidentBlock : Block {
   NamedBarrier barriers[16];
+  uint32_t awaited = 0;  // the barriers at which a warp has arrived, one bit each
   BarrierOpening openings[16];
   uint32_t refresh_time = 0;           // earlier reads are no longer in the cache of its SM
   std::unique_ptr<MemoryOrder> order;  // null: no fence and no flag yet
