@@ -218,6 +218,7 @@ void Gate::note_cell(Bench& bench, Stage stage, size_t cell, const Judged& judge
                            judged.result == CellResult::Right, summary, judged.seconds});
   if (judged.result != CellResult::Right || (&bench == &virtual_ && gpu_)) return;
   covered_.group_cells.resize(module_.groups.size());
+  covered_.expect(virtual_.programs.immediates());
   covered_.note_right(pool.shape(at), at.family, judged);
   metric::merge(summary, &summary_);
   ++right_cells_;

@@ -33,7 +33,9 @@ constexpr double kUnmeasuredRate = 1e8;  // work per second, before anything ran
 constexpr double kRatedWork = 1e5;       // smaller cells measure only overhead
 constexpr size_t kMostBranchShapes = 96, kIdleShapes = 16;
 constexpr double kBranchWork = 1e7;   // of all these shapes
-constexpr double kPlantedWork = 1e5;  // of a cell with enough elements for every constant
+constexpr double kPlantedWork = 1e5;  // of a cell with enough elements for a few constants …
+constexpr double kFewConstants = 12;  // … so many; for more, in proportion
+constexpr double kMostPlantedWork = 1e7;
 constexpr uint64_t kGrowth = 512;
 constexpr int64_t kLadderStep = 33, kLadderSteps = 8, kMediumExtent = 1100;
 constexpr double kTruthBytes = 64;  // of memory per element, at most
@@ -83,15 +85,20 @@ void Coverage::limit_to(const std::string& shape, double elements) {
   below_elements = elements;
 }
 
+void Coverage::expect(const inputs::Immediates& code) {
+  const auto count = static_cast<double>(std::max(code.compared_numbers, code.compared_integers));
+  planted_work = std::min(kPlantedWork * std::max(count / kFewConstants, 1.0), kMostPlantedWork);
+}
+
 void Coverage::note_right(const shapes::ShapeCase& shape, const std::string& family,
                           const Judged& judged) {
   if (judged.group >= 0) ++group_cells[static_cast<size_t>(judged.group)];
   if (shape.stretched) return;  // not a shape to try others near, or to run again
-  if (family == inputs::kImmediatesFamily && shape.work >= kPlantedWork)
+  if (family == inputs::kImmediatesFamily && shape.work >= planted_work)
     planted.insert(judged.image);
   const auto code = shape_of_code.try_emplace(judged.image, &shape).first;
   const double known = code->second->work;
-  if (known < kPlantedWork ? shape.work > known : shape.work >= kPlantedWork && shape.work < known)
+  if (known < planted_work ? shape.work > known : shape.work >= planted_work && shape.work < known)
     code->second = &shape;
   dims.insert(shape.dims);
   if (judged.group >= 0) {
@@ -196,6 +203,12 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view)
 // compare what it computed: along a dim of extent 1 that is often the input itself. Runtime scalars
 // may be compared, too.
 Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
+  const size_t left_out = virtual_.programs.immediates().left_out;
+  if (left_out > 0)
+    covered_.note_missing(fmt::format(
+        "the code compares with more constants than there is room for: {} were not tried as values "
+        "of inputs",
+        left_out));
   const auto code = covered_.shape_of_code;
   for (const auto& [image, shape] : code) {
     if (covered_.planted.count(image) != 0 || covered_.out_of_time()) continue;

@@ -13,6 +13,7 @@
 #include "gate/gate.h"
 #include "gate/metamorphic.h"
 #include "gate/run_cell.h"
+#include "inputs/immediates.h"
 #include "shapes/plan_view.h"
 
 namespace kw::gate {
@@ -36,11 +37,14 @@ struct Coverage {
   double budget_left = 0;                        // seconds
   double work_rate = 0, truth_rate = 0;  // per second: of the largest cell so far, of all truths
   double rated_work = 0;
+  double planted_work = 1e5;  // of a shape with enough elements for all constants of the code
   std::vector<std::string> incomplete;
   std::string below;
   double below_elements = 0;
   double missing_from = INFINITY;  // elements from which something is not judged
 
+  /// So many elements are needed that each constant of the code is planted several times.
+  void expect(const inputs::Immediates& code);
   void note_right(const shapes::ShapeCase& shape, const std::string& family, const Judged& judged);
   /// `elements`: the launches that were not judged need at least so many; 0: not known.
   void note_missing(std::string why, double elements = 0);

@@ -22,7 +22,7 @@ using ptx::Operand;
 using ptx::Type;
 using Bits = std::vector<uint64_t>;
 
-constexpr size_t kMostValues = 16, kMostFound = 48, kMostEntries = 64;
+constexpr size_t kMostValues = 16, kMostFound = 1024, kMostEntries = 64;
 constexpr int kMostSteps = 8, kMostInverted = 2;
 constexpr uint64_t kBlockSizes[] = {32, 64, 128, 256, 512, 1024};
 

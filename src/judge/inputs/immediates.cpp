@@ -4,7 +4,8 @@
 // and the compiler folds them. An integer may be the bits of a float, so each is read in every
 // type that gives an ordinary number. constant_flow.h adds
 // what comparisons get through registers. The cost: a secret behind much arithmetic is not found.
-// The lists are limited; comparisons come first.
+// The lists are limited; comparisons come first, and there is room for more than code written by
+// hand has. What has none is counted, so that the verdict can say it.
 #include "inputs/immediates.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace kw::inputs {
 
 namespace {
 
-constexpr size_t kMostCompared = 48, kMostOthers = 64;
+constexpr size_t kMostCompared = 1024, kMostOthers = 64;
 
 /// Sums of ordinary values do not lose it. Sentinels of comparisons (-1e30) need not be ordinary.
 bool is_ordinary(double value) {
@@ -37,9 +38,13 @@ double half_value(uint16_t bits, int exponent_bits) {
   return std::ldexp((bits & 0x8000) != 0 ? -mantissa : mantissa, exponent - bias);
 }
 
+/// Returns false when there is no room.
 template <typename T>
-void add_once(std::vector<T>* values, T value, size_t most) {
-  if (values->size() < most && !contains(*values, value)) values->push_back(value);
+bool add_once(std::vector<T>* values, T value, size_t most) {
+  if (contains(*values, value)) return true;
+  if (values->size() >= most) return false;
+  values->push_back(value);
+  return true;
 }
 
 class ImmediateReader {
@@ -97,14 +102,15 @@ class ImmediateReader {
     read_integer(one.bits, ptx::type_size(one.type), &compared_, kMostCompared);
   }
 
-  static void add(double value, bool any_size, Immediates* to, size_t most) {
+  void add(double value, bool any_size, Immediates* to, size_t most) {
     const bool sentinel = any_size && std::isfinite(value) && std::fabs(value) >= 1;
-    if (is_ordinary(value) || sentinel) add_once(&to->numbers, value, most);
+    if (!is_ordinary(value) && !sentinel) return;
+    if (!add_once(&to->numbers, value, most) && any_size) ++to->left_out;
   }
 
   void read_integer(uint64_t bits, int size, Immediates* to, size_t most) {
     const auto value = static_cast<int64_t>(bits);
-    add_once(&to->integers, value, most);
+    if (!add_once(&to->integers, value, most) && to == &compared_) ++to->left_out;
     // Sizes and indices: a float is rarely compared as an integer.
     if (std::llabs(value) <= int64_t{1} << 24 && is_ordinary(static_cast<double>(value)))
       add_once(&others_.numbers, static_cast<double>(value), kMostOthers);
@@ -138,6 +144,7 @@ void merge(const Immediates& from, Immediates* to) {
   };
   add(*to, true);
   add(from, true);
+  all.left_out = std::max(to->left_out, from.left_out);
   all.compared_numbers = all.numbers.size();
   all.compared_integers = all.integers.size();
   add(*to, false);

@@ -15,6 +15,7 @@ struct Immediates {
   std::vector<double> numbers;                         // for float inputs
   std::vector<int64_t> integers;                       // for integer inputs
   size_t compared_numbers = 0, compared_integers = 0;  // how many of each come from comparisons
+  size_t left_out = 0;  // constants of comparisons for which there was no room
 };
 
 Immediates immediates_of(const ptx::Module& code);

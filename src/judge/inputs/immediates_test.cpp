@@ -29,6 +29,17 @@ Immediates read(const std::string& body) { return read_all(kHead + body + "  ret
 
 bool holds(const std::vector<double>& values, double value) { return contains(values, value); }
 
+TEST(Immediates, HundredsOfComparisonsHaveRoomAndTheRestIsCounted) {
+  std::string body;
+  for (int i = 0; i < 300; ++i) body += "  setp.eq.s32 %p1, %r1, " + std::to_string(7 * i) + ";\n";
+  const Immediates many = read(body);
+  EXPECT_TRUE(contains(many.integers, int64_t{7 * 299}));
+  EXPECT_EQ(many.left_out, 0U);
+  for (int i = 300; i < 3000; ++i)
+    body += "  setp.eq.s32 %p1, %r1, " + std::to_string(7 * i) + ";\n";
+  EXPECT_GT(read(body).left_out, 0U);
+}
+
 TEST(Immediates, FloatsOfComparisonsComeFirst) {
   const Immediates found = read(
       "  mov.f32 %f3, 0f40400000;\n"                 // 3
