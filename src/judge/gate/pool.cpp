@@ -51,6 +51,9 @@ constexpr const char* kStructured = "structured";
 /// Pairs of integers of medium size are rare; it takes a few thousand to meet one.
 constexpr const char* kExtremes = "extremes";
 constexpr double kManyElements = 4096;
+/// A kernel may be wrong for one exponent of the type: some of thousands of elements have it.
+constexpr const char* kMagnitudes = "magnitudes";
+constexpr int kMagnitudeSets = 4;
 constexpr double kStructuredWork = 1e6;
 
 constexpr int64_t kLongRow = 1100;  // rows with every family: longer than a block, but quick
@@ -196,6 +199,8 @@ std::vector<std::string> Pool::families_of(size_t shape, const std::vector<size_
   }
   const bool twice = at.work <= kStructuredWork && has_square_input(at.graph);
   if (contains(names, kStructured) && twice) names.emplace_back(kStructured);
+  const bool exponents = shape == many_elements_ && contains(all, kMagnitudes);
+  for (int i = 0; exponents && i < kMagnitudeSets; ++i) names.emplace_back(kMagnitudes);
   return names;
 }
 
