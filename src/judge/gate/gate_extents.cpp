@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include "core/contains.h"
 #include "gate/elapsed.h"
 #include "gate/gate_stages.h"
 #include "inputs/families.h"
@@ -25,6 +26,7 @@ constexpr int64_t kFirstLeast = 256, kFirstFrom = 4100, kFirstTo = 65536;
 constexpr double kGain = 2;  // a smaller step is not worth its time
 constexpr double kLeastStep = 4, kMostStep = 16;
 constexpr int kMostSteps = 5, kBases = 3;
+constexpr uint64_t kMostBeside = 5;  // of the other dims
 constexpr double kFirstCost = 5e7, kLeastMeasured = 1e-3;
 constexpr double kShareOfBudget = 1.0 / 300;  // for one dim: a fifth of a second
 constexpr double kMostShare = 1.0 / 48;       // for all dims
@@ -32,6 +34,15 @@ constexpr double kMostShare = 1.0 / 48;       // for all dims
 /// Whole tiles are computed where a product has few rows.
 double cost_of(const shapes::ShapeCase& shape) {
   return std::max(shape.work, shapes::tile_work(shape.graph));
+}
+
+/// Which of equal values counts may depend on how far behind it lies.
+constexpr const char* kEqualValues = "ties";
+bool ranks(const graph::Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const graph::Node& node) {
+    return graph::op_info(node.op).kind == graph::OpKind::Selection ||
+           node.op == graph::Op::ArgMax || node.op == graph::Op::ArgMin;
+  });
 }
 
 /// Draws large extents of one dim, the others small.
@@ -79,7 +90,7 @@ class ExtentDraw {
       const auto own = dims.find(name);
       const int64_t power =
           own == dims.end() ? 1 : std::max<int64_t>(own->second & -own->second, 1);
-      int64_t wanted = 1 + static_cast<int64_t>(random_() % 3);
+      int64_t wanted = 1 + static_cast<int64_t>(random_() % kMostBeside);
       if (name == name_)
         wanted = extent / power * power;
       else if (base == 2)
@@ -117,6 +128,9 @@ Result<Stop> LargeExtents::grow(const std::string& name, uint64_t seed) {
     const Elapsed elapsed;
     Stop stop = KW_TRY(gate_.run_extra(bench_, *shape, spikes_or_first(gate_.task())));
     if (stop || gate_.report_.cells.size() == right) return stop;
+    if (ranks(shape->graph) && contains(inputs::families_for(gate_.task()), kEqualValues))
+      stop = KW_TRY(gate_.run_extra(bench_, *shape, kEqualValues));
+    if (stop) return stop;
     const double passed = elapsed.seconds();
     left_ -= passed;
     const auto extent = static_cast<double>(shape->dims.at(name));

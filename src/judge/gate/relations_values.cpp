@@ -31,6 +31,14 @@ struct Answer {
 constexpr Answer kUnknown{false, false, 0};
 constexpr Answer kZero{true, true, 0};
 Answer of(double amount) { return {true, false, std::fabs(amount) < 1e-9 ? 0 : amount}; }
+/// A multiple may be as small as a constant of the graph.
+Answer multiple(double amount) { return {true, false, amount}; }
+/// What is left of two multiples that cancel is rounding.
+Answer added(double one, double other) {
+  const double sum = one + other;
+  const double size = std::max(std::fabs(one), std::fabs(other));
+  return multiple(std::fabs(sum) < 1e-9 * size ? 0 : sum);
+}
 
 bool is_selection_of_values(Op op) {
   return op == Op::Max || op == Op::Min || op == Op::CumMax || op == Op::CumMin ||
@@ -256,27 +264,28 @@ class Shifting final : public Following {
   Answer matmul(const Answer& a, const Answer& b) const override { return when_still(a, b); }
   Answer sum(const Node& node, const Answer& x) const override {
     if (still(x)) return of(0);
-    return node.op == Op::Sum ? of(x.amount * static_cast<double>(reduced_count(node))) : kUnknown;
+    return node.op == Op::Sum ? multiple(x.amount * static_cast<double>(reduced_count(node)))
+                              : kUnknown;
   }
 
   Answer pointwise(const Node& node) const override {
     const Answer& x = operand(node, 0);
     if (node.inputs.size() == 1) {
-      if (node.op == Op::Neg) return of(-x.amount);
+      if (node.op == Op::Neg) return multiple(-x.amount);
       return still(x) ? of(0) : kUnknown;
     }
     const Answer& y = operand(node, 1);
     const std::optional<double> left = constant(node.inputs[0]), right = constant(node.inputs[1]);
     switch (node.op) {
       case Op::Add:
-        return of(x.amount + y.amount);
+        return added(x.amount, y.amount);
       case Op::Sub:
-        return of(x.amount - y.amount);
+        return added(x.amount, -y.amount);
       case Op::Mul:
-        if (right) return of(x.amount * *right);
-        return left ? of(*left * y.amount) : when_still(x, y);
+        if (right) return multiple(x.amount * *right);
+        return left ? multiple(*left * y.amount) : when_still(x, y);
       case Op::Div:
-        return right && *right != 0 ? of(x.amount / *right) : when_still(x, y);
+        return right && *right != 0 ? multiple(x.amount / *right) : when_still(x, y);
       default:
         return when_still(x, y);
     }

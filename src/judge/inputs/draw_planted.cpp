@@ -81,9 +81,9 @@ constexpr int kPlantedAlways = 60;
 constexpr uint64_t kShares = 1024;
 constexpr uint64_t kExact = 64, kExactStart = 256;  // one of 16; one of 4 at the start of a row
 constexpr uint64_t kModule = 64, kModuleStart = 512;
-constexpr uint64_t kOther = 4;      // below half a percent
-// Of so many rows, one has no large numbers, and one has as many as row starts have: code that reads
-// few elements meets a threshold there.
+constexpr uint64_t kOther = 4;  // below half a percent
+// Of so many rows, one has no large numbers, and one has as many as row starts have: code that
+// reads few elements meets a threshold there.
 constexpr uint64_t kCalmOf = 2, kDenseOf = 4;
 constexpr uint64_t kExtremeOf = 8;  // one of this many rows or columns
 
@@ -253,6 +253,39 @@ bool has_levels(const TensorDraw& draw) {
          !draw.spec.legal.permutation;
 }
 
+/// In every second row only two elements, at secret places, have the largest level, and two others
+/// the smallest: elsewhere the first of equal maxima lies at the start of a row.
+class RareExtremes {
+ public:
+  RareExtremes(const std::vector<double>& values, uint64_t count, int64_t row, uint64_t seed)
+      : row_(row), seed_(seed) {
+    const auto end = values.begin() + static_cast<long>(count);
+    most_ = static_cast<size_t>(std::max_element(values.begin(), end) - values.begin());
+    least_ = static_cast<size_t>(std::min_element(values.begin(), end) - values.begin());
+    for (size_t level = 0; level < count; ++level) {
+      const bool between = values[level] != values[most_] && values[level] != values[least_];
+      if (between) others_.push_back(level);
+    }
+  }
+
+  size_t level(int64_t at, size_t drawn) const {
+    if (others_.empty() || row_ < 8) return drawn;
+    const uint64_t of_row = derive_seed(seed_, static_cast<uint64_t>(at / row_));
+    if (of_row % 2 != 0) return drawn;
+    for (uint64_t place = 0; place < 4; ++place) {
+      const uint64_t chosen = derive_seed(of_row, place) % static_cast<uint64_t>(row_);
+      if (static_cast<int64_t>(chosen) == at % row_) return place < 2 ? most_ : least_;
+    }
+    return others_[drawn % others_.size()];
+  }
+
+ private:
+  int64_t row_;
+  uint64_t seed_;
+  size_t most_ = 0, least_ = 0;
+  std::vector<size_t> others_;
+};
+
 }  // namespace
 
 Result<HostTensor> draw_ties(const TensorDraw& draw) {
@@ -264,8 +297,9 @@ Result<HostTensor> draw_ties(const TensorDraw& draw) {
   tensor::load_values(levels, 0, values);
   const bool floats = tensor::is_float(tensor.dtype);
   const auto size = static_cast<size_t>(tensor::dtype_size(tensor.dtype));
+  const RareExtremes rare(values, count, row_length(tensor), derive_seed(draw.seed, 37));
   for_each_draw(tensor, derive_seed(draw.seed, 32), [&](int64_t at, uint64_t random) {
-    const size_t level = (random >> 3) % count;
+    const size_t level = rare.level(at, (random >> 3) % count);
     if (floats)
       put(&tensor, at, values[level]);
     else
