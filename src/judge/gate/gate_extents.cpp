@@ -23,6 +23,7 @@ namespace kw::gate {
 namespace {
 
 constexpr int64_t kFirstLeast = 256, kFirstFrom = 4100, kFirstTo = 65536;
+constexpr int64_t kAlikeLeast = 16, kAlikeFrom = 64, kAlikeTo = 4096;
 constexpr double kGain = 2;  // a smaller step is not worth its time
 constexpr double kLeastStep = 4, kMostStep = 16;
 constexpr int kMostSteps = 5, kBases = 3;
@@ -45,7 +46,7 @@ bool ranks(const graph::Graph& graph) {
   });
 }
 
-/// Draws large extents of one dim, the others small.
+/// Draws large extents of one dim, the others small; of all dims alike if it has no name.
 class ExtentDraw {
  public:
   ExtentDraw(const task::Task& task, const shapes::ShapePlan& plan, std::string name, uint64_t seed)
@@ -55,16 +56,18 @@ class ExtentDraw {
   /// below `least`. Not set: the reference refuses it, or it costs too much.
   Result<std::optional<shapes::ShapeCase>> draw(double least, double from, double to,
                                                 double most_cost) {
-    const task::DimRange& range = task_.dims.at(name_);
-    to = std::min(to, static_cast<double>(range.high));
+    for (const auto& [name, range] : task_.dims) {
+      if (grows(name)) to = std::min(to, static_cast<double>(range.high));
+    }
     if (from > to) return std::optional<shapes::ShapeCase>();
     const double extent = from * std::pow(to / from, part());
     for (int base = 0; base < kBases; ++base) {
       bool costly = false;
       for (double tried = extent; tried >= least; tried /= 2) {
-        shapes::DerivedShape made =
-            KW_TRY(shapes::derive_shape(task_, plan_, dims_at(base, static_cast<int64_t>(tried)),
-                                        fmt::format("a secret, large {}", name_), most_cost));
+        shapes::DerivedShape made = KW_TRY(shapes::derive_shape(
+            task_, plan_, dims_at(base, static_cast<int64_t>(tried)),
+            name_.empty() ? "secret extents, all alike" : fmt::format("a secret, large {}", name_),
+            most_cost));
         costly = made.costly || (made.shape && cost_of(*made.shape) > most_cost);
         if (made.shape && !costly) {
           made.shape->secret = made.shape->stretched = true;
@@ -78,6 +81,7 @@ class ExtentDraw {
   }
 
  private:
+  bool grows(const std::string& name) const { return name_.empty() || name == name_; }
   double part() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
 
   // References with heads or groups refuse most extents: then the extents of the task's own shape
@@ -91,7 +95,7 @@ class ExtentDraw {
       const int64_t power =
           own == dims.end() ? 1 : std::max<int64_t>(own->second & -own->second, 1);
       int64_t wanted = 1 + static_cast<int64_t>(random_() % kMostBeside);
-      if (name == name_)
+      if (grows(name))
         wanted = extent / power * power;
       else if (base == 2)
         wanted = power;
@@ -120,7 +124,9 @@ LargeExtents::LargeExtents(Gate& gate, Gate::Bench& bench)
 // Each step begins where the last one ended.
 Result<Stop> LargeExtents::grow(const std::string& name, uint64_t seed) {
   ExtentDraw draw(gate_.task(), bench_.at->pool->shapes(), name, seed);
-  double least = kFirstLeast, from = kFirstFrom, to = kFirstTo, most_cost = kFirstCost;
+  const bool alike = name.empty();
+  double least = alike ? kAlikeLeast : kFirstLeast, from = alike ? kAlikeFrom : kFirstFrom;
+  double to = alike ? kAlikeTo : kFirstTo, most_cost = kFirstCost;
   for (int step = 0; step < kMostSteps && left_ > 0 && !gate_.covered_.out_of_time(); ++step) {
     const std::optional<shapes::ShapeCase> shape = KW_TRY(draw.draw(least, from, to, most_cost));
     if (!shape || !fits_memory(shape->graph)) return Stop();
@@ -133,7 +139,8 @@ Result<Stop> LargeExtents::grow(const std::string& name, uint64_t seed) {
     if (stop) return stop;
     const double passed = elapsed.seconds();
     left_ -= passed;
-    const auto extent = static_cast<double>(shape->dims.at(name));
+    const auto extent =
+        static_cast<double>(alike ? shape->dims.begin()->second : shape->dims.at(name));
     least = kGain * extent;
     from = kLeastStep * extent;
     to = kMostStep * extent;
@@ -154,7 +161,9 @@ Result<Stop> LargeExtents::run() {
     Stop stop = KW_TRY(grow(name, seed));
     if (stop) return stop;
   }
-  return Stop();
+  // Swapped dims may show an error only when they are equal, and large.
+  if (gate_.task().dims.size() < 2) return Stop();
+  return grow("", inputs::derive_seed(secret, ++purpose));
 }
 
 }  // namespace kw::gate

@@ -25,7 +25,8 @@ constexpr Draw kDraws[] = {Draw::Smaller, Draw::Larger,  Draw::Random, Draw::Sma
                            Draw::Large,   Draw::AnySize, Draw::Alike};
 constexpr double kBeyondInt32 = 0x1p33;
 constexpr double kThousand = 1000;
-constexpr size_t kMostConstantCases = 12;
+constexpr size_t kMostConstantCases = 36;
+constexpr double kBeside = 0x1p-10;
 
 /// A number in [0, 1) from a seed and a position.
 double fraction(uint64_t seed, uint64_t position) {
@@ -131,15 +132,22 @@ std::vector<double> constants_for(const task::ScalarSpec& spec, const inputs::Im
   if (!tensor::is_float(spec.dtype)) {
     for (size_t i = 0; i < module.compared_integers; ++i) {
       const int64_t value = module.integers[i];
-      if (spec.integer < 0 ? value < 0 : value > 0 && value < int64_t{1} << 53)
-        add(static_cast<double>(value));
+      for (const int64_t beside : {value, value - 1, value + 1}) {
+        if (spec.integer < 0 ? beside < 0 : beside > 0 && beside < int64_t{1} << 53)
+          add(static_cast<double>(beside));
+      }
     }
     return found;
   }
   for (size_t i = 0; i < module.compared_numbers; ++i) {
     const double value = module.numbers[i];
     const bool negative = spec.number < 0, share = std::fabs(spec.number) < 1;
-    if ((value < 0) == negative && (!share || std::fabs(value) < 1)) add(value);
+    if ((value < 0) != negative || (share && std::fabs(value) >= 1)) continue;
+    // The sides of a comparison: at the constant itself, both may give the same.
+    for (const double factor : {1.0, 1 - kBeside, 1 + kBeside}) {
+      const auto beside = static_cast<float>(value * factor);
+      if (!share || std::fabs(beside) < 1) add(beside);
+    }
   }
   return found;
 }

@@ -97,11 +97,14 @@ TEST(ScalarCases, ConstantsOfTheCodeOfTheirKind) {
   module.compared_integers = 2;
   const auto cases = constant_scalar_cases(step_task(true), plan, module, 1e8);
   ASSERT_TRUE(cases);
-  ASSERT_EQ(cases->size(), 1U);
+  ASSERT_EQ(cases->size(), 3U);
   const auto& values = cases->front().graph.scalars;
   EXPECT_EQ(values.at("lr"), 0.75);
   EXPECT_EQ(values.at("beta"), 0.75);
   EXPECT_EQ(values.at("step"), 1000);
+  EXPECT_LT((*cases)[1].graph.scalars.at("lr"), 0.75) << "the other side of a comparison";
+  EXPECT_GT((*cases)[2].graph.scalars.at("lr"), 0.75);
+  EXPECT_EQ((*cases)[1].graph.scalars.at("step"), 999);
   EXPECT_TRUE(constant_scalar_cases(step_task(false), plan, module, 1e8)->empty());
   EXPECT_TRUE(constant_scalar_cases(step_task(true), plan, {}, 1e8)->empty());
 }
