@@ -67,10 +67,10 @@ inline SumEnds sum_ends(double size, double net) {
 /// does, and every overflow may end as NaN.
 uint8_t limit_value(const NodeRange& range, TrackedValue& y);
 uint8_t limit_sum(const NodeRange& range, const SumEnds& ends, TrackedValue& y);
-/// `size` and `small`: the products of the factors above and below 1.
 /// The same for a cast that rounds: x with the error e gave y. Newer PyTorch clips e4m3, older
 /// gives NaN; CUDA's conversions clip both formats. A kernel that does nothing of this is wrong.
 uint8_t limit_snapped(const NodeRange& range, double x, double e, double& y);
+/// `size` and `small`: the products of the factors above and below 1.
 uint8_t limit_product(const NodeRange& range, double size, double small, TrackedValue& y);
 
 /// Flags set while chunks are computed; shared by all threads.
