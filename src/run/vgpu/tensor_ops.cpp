@@ -98,8 +98,8 @@ void each_element(const Fragment& f, int most, const Visit& visit) {
 }
 
 void put_matrix(std::byte* file, const Fragment& f, const std::byte* elements) {
-  constexpr int kAll = kLanes * 8 * 8;  // more than any fragment has places
-  each_element(f, kAll, [&](auto size, int e, uint32_t at) {
+  constexpr int kMostPlaces = kLanes * 8 * 8;  // more than any fragment has places
+  each_element(f, kMostPlaces, [&](auto size, int e, uint32_t at) {
     std::memcpy(file + at, elements + e * size, static_cast<size_t>(size));
   });
 }
