@@ -113,7 +113,7 @@ class Schedules : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     const std::string path = fmt::format("{}/{}.py", KW_REFERENCES, GetParam().reference);
-    auto loaded = task_formats::load_task(path);
+    auto loaded = task_formats::load_task(path, options_of(path));
     ASSERT_TRUE(loaded) << loaded.error().message;
     task_ = std::move(loaded).value();
     auto all = generate::designs(task_, Harness::get().options());

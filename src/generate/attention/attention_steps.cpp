@@ -88,7 +88,7 @@ __device__ __forceinline__ void @_lift(
     const bool lifted = top > limits[i];
     const float was = from[i / 2][i % 2 * 2], now = lifted ? was - top : was;
     const float by = lifted ? was - now : 0.0f;
-    const float fade = power_of_two(-fmaxf(by, 0.0f) * steep);  // the first level may be below 0
+    const float fade = POWER(-fmaxf(by, 0.0f) * steep);  // the first level may be below 0
     limits[i] = lifted ? 8.0f / steep : limits[i];
     from[i / 2][i % 2 * 2] = now;
     from[i / 2][i % 2 * 2 + 1] = now;
@@ -113,8 +113,7 @@ __device__ __forceinline__ void @_mix(
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float(&two)[4] = dots[t][k + i / 2];
-        share[t][i] = PAIR(power_of_two(two[i % 2 * 2] * steep),
-                           power_of_two(two[i % 2 * 2 + 1] * steep));
+        share[t][i] = PAIR(POWER(two[i % 2 * 2] * steep), POWER(two[i % 2 * 2 + 1] * steep));
       }
       PRODUCT(sums[t], share[t], ONES, ONES);
     }
@@ -251,12 +250,18 @@ __device__ __forceinline__ void @_hide_later(
 
 std::string pair_of_halves(DType half) { return half == DType::Fp16 ? "pair_fp16" : "pair_bf16"; }
 
+/// fp16 has no results below 2^-126 to lose; bf16 has.
+const char* power_function(DType half) {
+  return half == DType::Fp16 ? "power_of_two" : "exact_power_of_two";
+}
+
 }  // namespace
 
 std::string attention_steps(const std::string& name, DType half, bool causal, bool empty_is_zero) {
   std::string text = kSteps;
   text = replace_all(text, "LATER", causal ? kHideLater : "");
   text = replace_all(text, "PRODUCT", add_product(half));
+  text = replace_all(text, "POWER", power_function(half));
   text = replace_all(text, "PAIR", pair_of_halves(half));
   text = replace_all(text, "HALF", memory_type(half));
   text = replace_all(text, "ONES", half == DType::Fp16 ? "0x3c003c00u" : "0x3f803f80u");
@@ -270,7 +275,8 @@ std::string plain_attention_steps(const std::string& name) {
 }
 
 std::vector<std::string> attention_helpers(DType half) {
-  return {"pack_place", "load_operands", "power_of_two", add_product(half), pair_of_halves(half)};
+  return {"pack_place", "load_operands", power_function(half), add_product(half),
+          pair_of_halves(half)};
 }
 
 }  // namespace kw::generate

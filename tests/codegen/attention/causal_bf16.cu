@@ -1,15 +1,15 @@
 //! kernelwright 1
 //! task    causal_bf16
-//! input   q: bf16[1, d0, L, d1]
-//! input   k: bf16[1, d0, S, d1]
-//! input   v: bf16[1, d0, S, d1]
-//! output  out0: bf16[1, d0, L, d1]
-//! let     HEAD = 16 * ceil_div(max(1, d1, d1), 16)
+//! input   q: bf16[1, 2, L, 64]
+//! input   k: bf16[1, 2, S, 64]
+//! input   v: bf16[1, 2, S, 64]
+//! output  out0: bf16[1, 2, L, 64]
+//! let     HEAD = 16 * ceil_div(max(1, 64, 64), 16)
 //! let     TALL_USED = pick(HEAD > 128, TALL, 1)
 //! let     KEYS_USED = pick(HEAD > 128, KEYS, min(KEYS, 32))
 //! let     ROWS = 16 * WARPS * TALL_USED
 //! let     TILE_BYTES = 2 * (ROWS + 4 * KEYS_USED) * (HEAD + 8)
-//! let     COLUMNS = pick(d1 > 64, 64, 128)
+//! let     COLUMNS = pick(64 > 64, 64, 128)
 //! let     ROWS_BLOCK = pick(ROWS_PLAIN + COLUMNS > 192, ROWS_PLAIN, pick(SMEM_MAX < 141312, ROWS_PLAIN, 64))
 //! let     PLAIN_BYTES = 4 * (COLUMNS * (ROWS_BLOCK + 4) + 8 * max(9 * (ROWS_BLOCK + COLUMNS), 8 * (COLUMNS + 4)))
 //! tune    TALL in 1, 2
@@ -25,16 +25,16 @@
 //! method  latency.online_recomputation
 //! method  memory.vectorized_access
 //! method  memory.async_copy
-//! when    (L * d1) % 8 == 0 && d1 % 8 == 0 && (S * d1) % 8 == 0 && L * d0 * d1 <= 2000000000 && S * d0 * d1 <= 2000000000 && L * S * d0 <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && L * d0 <= 2000000000 && HEAD <= 256 && TILE_BYTES <= SMEM_MAX
-//! launch  causal_bf16<int, HEAD, TALL_USED, KEYS_USED, 8, 8, 8, 8> grid(d0 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S, d0, d1)
-//! when    L * d0 * d1 <= 2000000000 && S * d0 * d1 <= 2000000000 && L * S * d0 <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && L * d0 <= 2000000000 && HEAD <= 256 && TILE_BYTES <= SMEM_MAX
-//! launch  causal_bf16<int, HEAD, TALL_USED, KEYS_USED, 1, 1, 1, 1> grid(d0 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S, d0, d1)
+//! when    (64 * L) % 8 == 0 && (64 * S) % 8 == 0 && 128 * L <= 2000000000 && 128 * S <= 2000000000 && 2 * L * S <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && 2 * L <= 2000000000 && HEAD <= 256 && TILE_BYTES <= SMEM_MAX
+//! launch  causal_bf16<int, HEAD, TALL_USED, KEYS_USED, 8, 8, 8, 8> grid(2 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S)
+//! when    128 * L <= 2000000000 && 128 * S <= 2000000000 && 2 * L * S <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && 2 * L <= 2000000000 && HEAD <= 256 && TILE_BYTES <= SMEM_MAX
+//! launch  causal_bf16<int, HEAD, TALL_USED, KEYS_USED, 1, 1, 1, 1> grid(2 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S)
 //! when    HEAD <= 256 && TILE_BYTES <= SMEM_MAX
-//! launch  causal_bf16<long long, HEAD, TALL_USED, KEYS_USED, 1, 1, 1, 1> grid(d0 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S, d0, d1)
-//! when    L * d0 * d1 <= 2000000000 && S * d0 * d1 <= 2000000000 && L * S * d0 <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && L * d0 <= 2000000000
-//! launch  causal_bf16_plain<int, ROWS_BLOCK, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_BLOCK), ceil_div(d1, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, out0, L, S, d0, d1)
+//! launch  causal_bf16<long long, HEAD, TALL_USED, KEYS_USED, 1, 1, 1, 1> grid(2 * ceil_div(L, ROWS)) block(32 * WARPS) shared(TILE_BYTES) args(q, k, v, out0, L, S)
+//! when    128 * L <= 2000000000 && 128 * S <= 2000000000 && 2 * L * S <= 2000000000 && L <= 2000000000 && S <= 2000000000 && L * S <= 2000000000 && 2 * L <= 2000000000
+//! launch  causal_bf16_plain<int, ROWS_BLOCK, COLUMNS, 1> grid(2 * ceil_div(L, ROWS_BLOCK), ceil_div(64, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, out0, L, S)
 //! when    true
-//! launch  causal_bf16_plain<long long, ROWS_BLOCK, COLUMNS, 1> grid(d0 * ceil_div(L, ROWS_BLOCK), ceil_div(d1, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, out0, L, S, d0, d1)
+//! launch  causal_bf16_plain<long long, ROWS_BLOCK, COLUMNS, 1> grid(2 * ceil_div(L, ROWS_BLOCK), ceil_div(64, COLUMNS)) block(ROWS_BLOCK * COLUMNS / 64) shared(PLAIN_BYTES) args(q, k, v, out0, L, S)
 
 // Generated for task causal_bf16: causal_bf16=attention_mma.
 #include <cuda_bf16.h>
@@ -44,13 +44,6 @@ template <typename T, int kCount>
 struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Pack {
   T at[kCount];
 };
-
-// 2 to the power of x; below 2^-126 it is zero.
-__device__ __forceinline__ float power_of_two(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 // 2 to the power of x, subnormal results too.
 __device__ __forceinline__ float exact_power_of_two(float x) {
@@ -244,7 +237,7 @@ __device__ __forceinline__ void causal_bf16_lift(
     const bool lifted = top > limits[i];
     const float was = from[i / 2][i % 2 * 2], now = lifted ? was - top : was;
     const float by = lifted ? was - now : 0.0f;
-    const float fade = power_of_two(-fmaxf(by, 0.0f) * steep);  // the first level may be below 0
+    const float fade = exact_power_of_two(-fmaxf(by, 0.0f) * steep);  // the first level may be below 0
     limits[i] = lifted ? 8.0f / steep : limits[i];
     from[i / 2][i % 2 * 2] = now;
     from[i / 2][i % 2 * 2 + 1] = now;
@@ -269,8 +262,7 @@ __device__ __forceinline__ void causal_bf16_mix(
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float(&two)[4] = dots[t][k + i / 2];
-        share[t][i] = pair_bf16(power_of_two(two[i % 2 * 2] * steep),
-                           power_of_two(two[i % 2 * 2 + 1] * steep));
+        share[t][i] = pair_bf16(exact_power_of_two(two[i % 2 * 2] * steep), exact_power_of_two(two[i % 2 * 2 + 1] * steep));
       }
       add_product_bf16(sums[t], share[t], 0x3f803f80u, 0x3f803f80u);
     }
@@ -314,7 +306,7 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
                                                           const __nv_bfloat16* __restrict__ k,
                                                           const __nv_bfloat16* __restrict__ v,
                                                           __nv_bfloat16* __restrict__ out0,
-                                                          Index L, Index S, Index d0, Index d1) {
+                                                          Index L, Index S) {
   constexpr int kThreads = 32 * WARPS, kM = WARPS * 16 * kTall;
   // An odd number of 16-byte words: eight rows of a matrix lie in all banks.
   constexpr int kPitch = kHead + 8;
@@ -338,9 +330,9 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
       const int2 place = pack_place<kHead / kQVec, kThreads>(each);
       const int at_outer = place.y, di = place.x * kQVec;
       const Index mi = from + at_outer;
-      const bool within = mi < L && di < d1;
+      const bool within = mi < L && di < 64;
       __nv_bfloat16* slot = queries_tile + (to * kM + at_outer) * kPitch + di;
-      copy_async<kQVec>(slot, q + L * batch * d1 + d1 * mi + di, within);
+      copy_async<kQVec>(slot, q + 64 * L * batch + di + 64 * mi, within);
     }
   };
   const auto fetch_keys = [&](Index from, int to) {
@@ -351,9 +343,9 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
       const int2 place = pack_place<kHead / kKVec, kThreads>(each);
       const int at_outer = place.y, di = place.x * kKVec;
       const Index ni = from + at_outer;
-      const bool within = ni < S && di < d1;
+      const bool within = ni < S && di < 64;
       __nv_bfloat16* slot = keys_tile + (to * kN + at_outer) * kPitch + di;
-      copy_async<kKVec>(slot, k + S * batch * d1 + d1 * ni + di, within);
+      copy_async<kKVec>(slot, k + 64 * S * batch + di + 64 * ni, within);
     }
   };
   const auto fetch_values = [&](Index from, int to) {
@@ -364,9 +356,9 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
       const int2 place = pack_place<kHead / kVVec, kThreads>(each);
       const int at_outer = place.y, fi = place.x * kVVec;
       const Index ni = from + at_outer;
-      const bool within = ni < S && fi < d1;
+      const bool within = ni < S && fi < 64;
       __nv_bfloat16* slot = values_tile + (to * kN + at_outer) * kPitch + fi;
-      copy_async<kVVec>(slot, v + S * batch * d1 + d1 * ni + fi, within);
+      copy_async<kVVec>(slot, v + 64 * S * batch + fi + 64 * ni, within);
     }
   };
   fetch_queries(first_m, 0);
@@ -379,7 +371,7 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
   unsigned left[kTall][kSteps][4];
   #pragma unroll
   for (int k = 0; k < kSteps; ++k) causal_bf16_load<kHead>(left, rows, k);
-  const float steep = rsqrtf(static_cast<float>(d1)) * 1.44269504f;
+  const float steep = 0.125f * 1.44269504f;
   float sums[kTall][4] = {}, totals[kTall][kHead / 8][4] = {};
   float from[kTall][4] = {}, limits[2 * kTall];
   #pragma unroll
@@ -405,7 +397,7 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
     const int at_outer = own / (kHead / kOVec);
     const int at_inner = own % (kHead / kOVec) * kOVec;
     const Index mi = warp_m + at_outer;
-    if (mi >= L || at_inner >= d1) continue;
+    if (mi >= L || at_inner >= 64) continue;
     auto outcomes = *reinterpret_cast<Pack<__nv_bfloat16, kOVec>*>(rows + at_outer * kPitch +
         at_inner);
     #pragma unroll
@@ -415,7 +407,7 @@ __global__ void __launch_bounds__(32 * WARPS) causal_bf16(const __nv_bfloat16* _
       outcomes.at[each] = __float2bfloat16(outcome);
     }
     const Index fi = at_inner;
-    *reinterpret_cast<Pack<__nv_bfloat16, kOVec>*>(out0 + L * batch * d1 + d1 * mi + fi) = outcomes;
+    *reinterpret_cast<Pack<__nv_bfloat16, kOVec>*>(out0 + 64 * L * batch + fi + 64 * mi) = outcomes;
   }
 }
 
@@ -502,7 +494,7 @@ __global__ void __launch_bounds__(kM * kF / 64) causal_bf16_plain(
                                                             const __nv_bfloat16* __restrict__ k,
                                                             const __nv_bfloat16* __restrict__ v,
                                                             __nv_bfloat16* __restrict__ out0,
-                                                            Index L, Index S, Index d0, Index d1) {
+                                                            Index L, Index S) {
   constexpr int kN = kF, kK = 32, kAcross = kF / 8, kThreads = kM / 8 * kAcross;
   extern __shared__ __align__(16) unsigned char tile_bytes[];
   float* stage = reinterpret_cast<float*>(tile_bytes);
@@ -526,10 +518,10 @@ __global__ void __launch_bounds__(kM * kF / 64) causal_bf16_plain(
       const int2 place = pack_place<kK / 1, kThreads>(each);
       const int at = place.y, at_k = place.x * 1;
       const Index mi = first_m + at, di = from + at_k;
-      const bool within = mi < L && di < d1;
+      const bool within = mi < L && di < 64;
       left[at][at_k] = 0.0f;
       if (within) {
-        const float q_value = __bfloat162float(q[L * batch * d1 + d1 * mi + di]);
+        const float q_value = __bfloat162float(q[64 * L * batch + di + 64 * mi]);
         left[at][at_k] = q_value;
       }
     }
@@ -538,10 +530,10 @@ __global__ void __launch_bounds__(kM * kF / 64) causal_bf16_plain(
       const int2 place = pack_place<kK / 1, kThreads>(each);
       const int at = place.y, at_k = place.x * 1;
       const Index ni = start + at, di = from + at_k;
-      const bool within = ni < S && di < d1;
+      const bool within = ni < S && di < 64;
       right[at][at_k] = 0.0f;
       if (within) {
-        const float k_value = __bfloat162float(k[S * batch * d1 + d1 * ni + di]);
+        const float k_value = __bfloat162float(k[64 * S * batch + di + 64 * ni]);
         right[at][at_k] = k_value;
       }
     }
@@ -553,10 +545,10 @@ __global__ void __launch_bounds__(kM * kF / 64) causal_bf16_plain(
       const int2 place = pack_place<kF / 1, kThreads>(each);
       const int at_k = place.y, at = place.x * 1;
       const Index ni = start + from + at_k, fi = first_f + at;
-      const bool within = ni < S && fi < d1;
+      const bool within = ni < S && fi < 64;
       values_tile[at_k][at] = 0.0f;
       if (within) {
-        const float v_value = __bfloat162float(v[S * batch * d1 + d1 * ni + fi]);
+        const float v_value = __bfloat162float(v[64 * S * batch + fi + 64 * ni]);
         values_tile[at_k][at] = v_value;
       }
     }
@@ -568,9 +560,9 @@ __global__ void __launch_bounds__(kM * kF / 64) causal_bf16_plain(
   fetch_scores(0, 0, 0);
   for (Index start = 0; start < end; start += kN) {
     float dots[8][8] = {};
-    for (Index from = 0; from == 0 || from < d1; from += kK, turn ^= 1) {
+    for (Index from = 0; from == 0 || from < 64; from += kK, turn ^= 1) {
       __syncthreads();
-      if (from + kK < d1) fetch_scores(start, from + kK, turn ^ 1);
+      if (from + kK < 64) fetch_scores(start, from + kK, turn ^ 1);
       else fetch_values(start, 0, turn ^ 1);
       float (*left)[kPitch] = reinterpret_cast<float (*)[kPitch]>(pieces + turn * kPiece);
       float (*right)[kPitch] =
@@ -587,7 +579,7 @@ __global__ void __launch_bounds__(kM * kF / 64) causal_bf16_plain(
         const Index own_n = start + each * kAcross + column;
         const Index ni = own_n < S ? own_n : S - 1;
         const float choice = (iota_value >= static_cast<long long>(ni)) ?
-            (dots[i][each] * rsqrtf(static_cast<float>(d1))) : -__int_as_float(0x7f800000);
+            (dots[i][each] * 0.125f) : -__int_as_float(0x7f800000);
         dots[i][each] = own_n < S ? choice : -__int_as_float(0x7f800000);
       }
     }
@@ -611,8 +603,8 @@ __global__ void __launch_bounds__(kM * kF / 64) causal_bf16_plain(
       for (int each = 0; each < 8; ++each) {
         const Index fi = first_f + each / 4 * (kF / 2) + column * 4 + each % 4;
         const float outcome = totals[i][each] * per_sum;
-        if (fi < d1) {
-          out0[L * batch * d1 + d1 * mi + fi] = __float2bfloat16(outcome);
+        if (fi < 64) {
+          out0[64 * L * batch + fi + 64 * mi] = __float2bfloat16(outcome);
         }
       }
     }

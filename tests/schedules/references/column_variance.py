@@ -1,3 +1,4 @@
+# options: --dims B=16384 --dims D=64
 import torch
 
 
