@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/written_casts.h"
 #include "second_opinion_steps.h"
 #include "tensor/npy.h"
 
@@ -78,6 +79,15 @@ void round_to_dtype(WideTensor& tensor) {
   for (Real& v : tensor.value) v = stored(tensor.dtype, v);
 }
 
+/// PyTorch clips values to e4m3, infinities too; NaN stays.
+void snap(WideTensor& tensor) {
+  constexpr Real kMost = 448;
+  if (tensor.dtype == DType::Fp8e4m3) {
+    for (Real& v : tensor.value) v = std::clamp(v, -kMost, kMost);
+  }
+  round_to_dtype(tensor);
+}
+
 /// A constant is what a kernel gets as an argument: not rounded to a half type, nor when expanded.
 bool rounds(Op op) {
   const bool moves = graph::op_info(op).kind == OpKind::Movement;
@@ -90,13 +100,17 @@ Result<std::vector<WideTensor>> run_graph(const Graph& graph, const std::vector<
   KW_TRY(check_inputs(graph, inputs));
   const std::vector<NodeId> last = last_readers(graph);
   std::vector<WideTensor> values(graph.nodes.size());
+  const std::vector<bool> snaps = graph::snapping_casts(graph);
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     if (last[id] < 0) continue;
     const graph::Node& node = graph.nodes[id];
     Step step{node, {}, arithmetic};
     for (const NodeId in : node.inputs) step.in.push_back(&values[static_cast<size_t>(in)]);
     values[id] = KW_TRY(computed(step, inputs));
-    if (arithmetic == Arithmetic::Declared && rounds(node.op)) round_to_dtype(values[id]);
+    if (snaps[id])
+      snap(values[id]);
+    else if (arithmetic == Arithmetic::Declared && rounds(node.op))
+      round_to_dtype(values[id]);
     for (const NodeId in : node.inputs) {
       if (last[static_cast<size_t>(in)] == static_cast<NodeId>(id))
         values[static_cast<size_t>(in)] = {};

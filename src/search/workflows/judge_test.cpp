@@ -273,7 +273,7 @@ TEST_F(JudgeTest, BitsJudgedRightNeedNotLeaveTheDeviceAgain) {
   const int before = gpu.copied_out;
   timing::TimedCandidate& known = *lanes->first().shapes[0].ready.at(first.id);
   ASSERT_TRUE(judge->examine({second}, ports::Depth::Time));
-  EXPECT_EQ(before, 6) << "one per set, in the gate; none to be timed";
+  EXPECT_EQ(before, 10) << "one per set, in the gate; none to be timed";
   EXPECT_EQ(lanes->first().shapes[0].ready.at(second.id)->audit.expected, known.audit.expected);
   gpu.wrong = {128};
   record::Candidate third =
