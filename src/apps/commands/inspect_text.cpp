@@ -241,7 +241,7 @@ std::string candidate_text(const workflows::CandidateView& view, const Style& st
   text += line("added", fmt::format("after {:.3f} s", one.when));
   const int64_t judge = store::judge_version(view.verdict);
   if (view.verdict.is_object() && judge < record::kJudgeVersion)
-    text += line("old verdict", old_judge_text(judge));
+    text += line("outdated", old_judge_text(judge));
   text += line("stopped at", view.verdict["stage"].as_string());
   text += line("because", view.verdict["reason"].as_string());
   text += line("again with", view.verdict["repro"].as_string());

@@ -357,11 +357,15 @@ Result<NodeId> put_picks(Builder& graph, const Parsed& parsed, NodeId value) {
 Result<NodeId> broadcast_to(Builder& graph, NodeId node, Shape shape) {
   Shape own = graph[node].shape;
   // A value may have more dims than its target if the extra ones are 1.
-  while (own.size() > shape.size() && own.front().value() == 1) own.erase(own.begin());
+  while (own.size() > shape.size() && own.front().value() == 1) {
+    graph.guard_equal(own.front(), Dim(1));
+    own.erase(own.begin());
+  }
   if (own.size() < shape.size()) own.insert(own.begin(), shape.size() - own.size(), Dim(1));
   if (own.size() != graph[node].shape.size()) node = KW_TRY(graph.reshape(node, own));
-  if (values_of(own) == values_of(shape)) return node;
-  return graph.expand(node, shape);
+  if (values_of(own) != values_of(shape)) return graph.expand(node, shape);
+  for (size_t i = 0; i < own.size(); ++i) graph.guard_equal(own[i], shape[i]);
+  return node;
 }
 
 Result<Value> item_of(Builder& graph, const Tensor& tensor, const Value& index) {
