@@ -25,10 +25,10 @@ constexpr size_t kMixed = 4;        // families in one mix
 constexpr int kRoomForSpikes = 17;  // below this window, spikes and offsets would overflow
 
 // All bits random, some bits, the ends of the type, powers of two with their neighbours, small
-// ones.
-int64_t extreme_integer(const tensor::IntegerRange& type, uint64_t random) {
+// ones. `form` decides which, and how many bits.
+int64_t extreme_integer(const tensor::IntegerRange& type, uint64_t random, uint64_t form) {
   const auto less = static_cast<int64_t>((random >> 8) % 3);
-  switch (random % 8) {
+  switch (form % 8) {
     case 0:
     case 1:
       return type.high - less;
@@ -43,7 +43,7 @@ int64_t extreme_integer(const tensor::IntegerRange& type, uint64_t random) {
     case 5:
       return static_cast<int64_t>((random >> 16) % 201) - 100;
     case 6: {  // any number of bits: the middle of the type too
-      const auto value = static_cast<int64_t>(derive_seed(random, 1) >> ((random >> 16) % 63));
+      const auto value = static_cast<int64_t>(derive_seed(random, 1) >> ((form >> 16) % 63));
       return (random >> 24) % 2 == 0 ? value : -value;
     }
     default:
@@ -132,7 +132,9 @@ Result<HostTensor> draw_extremes(const TensorDraw& draw) {
   const bool is_signed = tensor::is_signed_int(tensor.dtype);
   const auto bits = static_cast<size_t>(tensor::dtype_size(tensor.dtype)) * 8;
   for_each_draw(tensor, derive_seed(draw.seed, 42), [&](int64_t at, uint64_t random) {
-    int64_t value = extreme_integer(type, random);
+    // At half of the places all tensors have the same form: two medium numbers meet often.
+    const uint64_t place = derive_seed(draw.cell.seed, static_cast<uint64_t>(at));
+    int64_t value = extreme_integer(type, random, place >> 63 == 0 ? place : random);
     // The lowest integer divided by -1 has no result.
     const uint64_t low_bits = static_cast<uint64_t>(value) << (64 - bits);
     const bool lowest = is_signed && low_bits == uint64_t{1} << 63;
