@@ -88,7 +88,8 @@ __device__ __forceinline__ void @_lift(
     const bool lifted = top > limits[i];
     const float was = from[i / 2][i % 2 * 2], now = lifted ? was - top : was;
     const float by = lifted ? was - now : 0.0f;
-    const float fade = POWER(-fmaxf(by, 0.0f) * steep);  // the first level may be below 0
+    // The first level may be below 0.
+    const float fade = POWER(-fmaxf(by, 0.0f) * steep);
     limits[i] = lifted ? 8.0f / steep : limits[i];
     from[i / 2][i % 2 * 2] = now;
     from[i / 2][i % 2 * 2 + 1] = now;
@@ -113,7 +114,8 @@ __device__ __forceinline__ void @_mix(
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float(&two)[4] = dots[t][k + i / 2];
-        share[t][i] = PAIR(POWER(two[i % 2 * 2] * steep), POWER(two[i % 2 * 2 + 1] * steep));
+        share[t][i] = PAIR(POWER(two[i % 2 * 2] * steep),
+                           POWER(two[i % 2 * 2 + 1] * steep));
       }
       PRODUCT(sums[t], share[t], ONES, ONES);
     }

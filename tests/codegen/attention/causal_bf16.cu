@@ -237,7 +237,8 @@ __device__ __forceinline__ void causal_bf16_lift(
     const bool lifted = top > limits[i];
     const float was = from[i / 2][i % 2 * 2], now = lifted ? was - top : was;
     const float by = lifted ? was - now : 0.0f;
-    const float fade = exact_power_of_two(-fmaxf(by, 0.0f) * steep);  // the first level may be below 0
+    // The first level may be below 0.
+    const float fade = exact_power_of_two(-fmaxf(by, 0.0f) * steep);
     limits[i] = lifted ? 8.0f / steep : limits[i];
     from[i / 2][i % 2 * 2] = now;
     from[i / 2][i % 2 * 2 + 1] = now;
@@ -262,7 +263,8 @@ __device__ __forceinline__ void causal_bf16_mix(
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float(&two)[4] = dots[t][k + i / 2];
-        share[t][i] = pair_bf16(exact_power_of_two(two[i % 2 * 2] * steep), exact_power_of_two(two[i % 2 * 2 + 1] * steep));
+        share[t][i] = pair_bf16(exact_power_of_two(two[i % 2 * 2] * steep),
+                           exact_power_of_two(two[i % 2 * 2 + 1] * steep));
       }
       add_product_bf16(sums[t], share[t], 0x3f803f80u, 0x3f803f80u);
     }
