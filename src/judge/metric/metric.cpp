@@ -36,6 +36,7 @@ struct Format {
   DType type = DType::Fp32;
   double unit = 0;              // half a step at 1
   double subnormal = 0;         // smallest positive step of the format
+  double smallest_normal = 0;
   double overflow = kInfinity;  // the largest finite magnitude
   bool saturates = false;       // conversions may clip to the largest value
 };
@@ -45,6 +46,7 @@ Format format_of(DType type) {
       .type = type,
       .unit = ports::unit_roundoff(type),
       .subnormal = ports::smallest_step(type, false),
+      .smallest_normal = ports::smallest_step(type, true),
       .overflow = ports::largest_finite(type),
       .saturates = type == DType::Fp8e4m3 || type == DType::Fp8e5m2 || type == DType::Fp4e2m1x2,
   };
@@ -78,6 +80,7 @@ class FloatJudge {
 
   void run(int64_t begin, int64_t end, Tally* tally) const {
     std::array<double, kChunk> got, rounded;
+    tally->smallest_normal = format_.smallest_normal;
     HostTensor scratch{truth_.dtype, {}, std::vector<std::byte>(kChunk * 8)};
     const FastJudge fast = nothing_special() ? fast_judge() : nullptr;
     for (int64_t at = begin; at < end; at += kChunk) {
@@ -111,6 +114,7 @@ class FloatJudge {
     chunk.step = formula_.step;
     chunk.format_unit = format_.unit;
     chunk.subnormal = format_.subnormal;
+    chunk.smallest_normal = format_.smallest_normal;
     FastSums sums;
     if (!judge(chunk, &sums)) return false;
     tally->elements += static_cast<int64_t>(count);

@@ -84,8 +84,8 @@ void add_eight(const FastChunk& c, const typename Format::Stored* got, size_t at
     parts.telling[j] += size > bound ? 1 : 0;
     parts.squares[j] += z * z;
     parts.abs[j] = off > parts.abs[j] ? off : parts.abs[j];
-    const double finite = relative < kInfinity ? relative : 0;
-    parts.rel[j] = finite > parts.rel[j] ? finite : parts.rel[j];
+    const double known = size >= c.smallest_normal && relative < kInfinity ? relative : 0;
+    parts.rel[j] = known > parts.rel[j] ? known : parts.rel[j];
     parts.ulps[j] = ulps > parts.ulps[j] ? ulps : parts.ulps[j];
     parts.z[j] = z > parts.z[j] ? z : parts.z[j];
     zs[i] = z;

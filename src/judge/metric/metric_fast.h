@@ -20,7 +20,8 @@ struct FastChunk {
   const float* h = nullptr;
   size_t count = 0;
   double path_factor = 0, unit = 0, step = 0;  // of the bound: see ports::ElementBound
-  double format_unit = 0, subnormal = 0;       // of the output's format
+  // Of the output's format.
+  double format_unit = 0, subnormal = 0, smallest_normal = 0;
 };
 
 /// Sums over the elements that differ from the rounded truth.

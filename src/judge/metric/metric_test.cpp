@@ -352,6 +352,16 @@ TEST(Metric, ManySmallErrorsFailByTheirRms) {
   EXPECT_TRUE(compare(truth_of(DType::Fp32, {1.0}, 1e-4F), floats(DType::Fp32, {off[0]}), {}).pass);
 }
 
+TEST(Metric, SubnormalsHaveNoRelativeError) {
+  constexpr double kStep = 0x1p-24, kNormal = 0x1p-14;  // of fp16
+  const Truth truth = truth_of(DType::Fp16, {1.4 * kStep, 2.4 * kNormal, 0.6 * kStep}, 1e-3f);
+  Truth slow = truth;  // a list of jumps selects the general loop
+  slow.jump.assign(truth.value.size(), 0.0f);
+  const HostTensor got = floats(DType::Fp16, {2 * kStep, 2.5 * kNormal, 0.0});
+  for (const Truth& each : {truth, slow})
+    EXPECT_NEAR(compare(each, got, {}).summary.max_rel, 0.1 / 2.4, 1e-12);
+}
+
 TEST(Metric, SharesBecomeLint) {
   Truth truth = truth_of(DType::Fp32, std::vector<double>(1000, 1.0));
   truth.jump.assign(1000, 0);

@@ -41,6 +41,7 @@ struct Tally {
   double worst_z = 0, worst_got = 0, worst_want = 0, worst_bound = 0, worst_ulps = 0;
   ElementFault why = ElementFault::Nothing;
   double limit = ports::bound_constants().max_z;
+  double smallest_normal = 0;  // below it an element has no relative precision
 
   /// Counts an element whose z is not 0; z is infinite when `reason` says what is wrong. Inline,
   /// because it runs for nearly every element of an fp32 output.
@@ -52,8 +53,9 @@ struct Tally {
     const double distance = got > want ? got - want : want - got;
     if (distance < kInfinity) {
       max_abs = distance > max_abs ? distance : max_abs;
-      const double relative = distance / (want < 0 ? -want : want);
-      if (relative > max_rel && relative < kInfinity) max_rel = relative;
+      const double size = want < 0 ? -want : want;
+      const double relative = distance / size;
+      if (size >= smallest_normal && relative > max_rel && relative < kInfinity) max_rel = relative;
       max_ulps = ulps > max_ulps ? ulps : max_ulps;
     }
     if (worst >= 0 && z <= worst_z) return;
