@@ -14,7 +14,7 @@ struct Row {
   const char* hint;
 };
 
-constexpr std::array<Row, 28> kRows = {{
+constexpr std::array<Row, 29> kRows = {{
     {FindingKind::OutOfBoundsGlobal, "out-of-bounds-global",
      "guard the access with the real extent (if (i < n)), or fix the index arithmetic for the last "
      "block"},
@@ -51,6 +51,9 @@ constexpr std::array<Row, 28> kRows = {{
      "cp.async.wait_group "
      "in "
      "the thread that copies, then __syncthreads() for the others"},
+    {FindingKind::StaleReadOnlyLoad, "stale-read-only-load",
+     "load through the read-only cache (__ldg, const __restrict__) only what no thread of the "
+     "launch writes: use a plain load, or split the work into two launches"},
     {FindingKind::GlobalRaceInBlock, "global-race-in-block",
      "put __syncthreads() between the two accesses, give each thread its own element, or use an "
      "atomic"},

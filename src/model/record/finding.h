@@ -25,6 +25,7 @@ enum class FindingKind : uint8_t {
   SharedRace,          // two threads, one word, no barrier between them
   MissingSyncwarp,     // the same inside one warp: the code assumes lock-step
   MissingCopyWait,     // shared memory that a cp.async may still be writing
+  StaleReadOnlyLoad,   // ld.global.nc of memory that this launch wrote
   GlobalRaceInBlock,
   GlobalRaceBetweenBlocks,
   DivergentBarrier,    // some threads of the block never reach it, or wait at another one

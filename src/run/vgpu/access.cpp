@@ -116,8 +116,9 @@ void load_exact(Machine& m, Warp& w, uint32_t pc, const MemOp& op, uint32_t mask
     const Target target =
         resolve(m, w, lane, pc, op.space, lane_address(w, op, lane), op.total, false);
     if (target.kind == Target::Kind::None) continue;
-    LaneAccess access{&w,      lane,    pc,       AccessKind::Read, op.order != Order::Weak,
-                      nullptr, nullptr, op.total, op.scope,         op.cached};
+    LaneAccess access{&w,          lane,    pc,       AccessKind::Read, op.order != Order::Weak,
+                      nullptr,     nullptr, op.total, op.scope,         op.cached,
+                      op.read_only};
     if (read_piece(m, access, target, data.value(lane), data.bits(lane))) {
       begin_taint(m, w, pc, target.region, target.offset);
     }

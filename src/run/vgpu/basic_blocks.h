@@ -1,5 +1,5 @@
-// Which instructions of a PTX function follow each other, and which registers they name. Internal to
-// this module.
+// Which instructions of a PTX function follow each other, and which registers they name. Internal
+// to this module.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,8 @@ void each_register(const ptx::Operand& operand, const Visit& visit) {
   for (const ptx::Operand& element : operand.elements) each_register(element, visit);
 }
 
-/// The registers that it reads: its guard and all operands behind the `destinations` that it writes.
+/// The registers that it reads: its guard and all operands behind the `destinations` that it
+/// writes.
 template <typename Visit>
 void each_use(const ptx::Instruction& instruction, int destinations, const Visit& visit) {
   if (instruction.guard >= 0) visit(instruction.guard);

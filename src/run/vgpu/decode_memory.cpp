@@ -61,6 +61,7 @@ bool memory_shape(const Instruction& in, MemOp& mem, bool allow_vector) {
   mem.order = order_of(in);
   mem.cached =
       mem.order == Order::Weak && !in.has("cg") && !in.has("cv") && !in.has("L1::no_allocate");
+  mem.read_only = in.has("nc");
   if (in.has("cta") || in.space == Space::Shared) mem.scope = MemoryScope::Block;
   mem.width = static_cast<uint8_t>(ptx::type_size(type));
   mem.sign = is_signed(type);

@@ -44,7 +44,7 @@ class Handovers {
 
   std::unordered_map<uint64_t, Cell> cells_;
   std::unordered_map<uint64_t, std::vector<FlagRead>> seen_;  // by block
-  std::unordered_map<uint64_t, uint64_t> fences_;         // block -> writes before its last fence
+  std::unordered_map<uint64_t, uint64_t> fences_;  // block -> writes before its last fence
   uint64_t writes_ = 0;
   size_t entries_ = 0;
 };

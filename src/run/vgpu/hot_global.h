@@ -12,11 +12,13 @@
 namespace kw::vgpu::KW_SIMD_LEVEL {
 
 struct GlobalOrder : OrderedStamps {
+  OrderedStamps writes;  // of what may be read; the read-only cache: none of this launch
+  bool reads_own_writes;
   uint64_t mine;
   uint64_t foreign;  // stamps in [old, foreign) are always of other blocks
 };
 
-KW_LANE GlobalOrder global_order(Machine& m, const Warp& w, uint32_t pc) {
+KW_LANE GlobalOrder global_order(Machine& m, const Warp& w, uint32_t pc, const MemOp& op) {
   namespace st = global_stamp;
   Block& block = *m.block;
   if (block.segment == 0) open_segment(m);
@@ -27,6 +29,8 @@ KW_LANE GlobalOrder global_order(Machine& m, const Warp& w, uint32_t pc) {
   order.span = block.ordered_high > block.ordered_low
                    ? uint64_t{block.ordered_high - block.ordered_low} << st::kSegmentShift
                    : 0;
+  order.writes = {order.old, order.low, op.read_only ? 0 : order.span};
+  order.reads_own_writes = !op.read_only;
   order.mine = st::make(block.segment, w.index * kLanes, pc, 0);
   order.foreign = block.activations == 1 ? order.low : order.old;
   return order;
@@ -47,7 +51,8 @@ KW_LANE bool read_known_units(Machine& m, MemoryRegion& region, uint64_t unit, u
     const uint64_t now = stamp_of(mine, i, per_lane);
     const uint64_t written = region.writes != nullptr ? region.writes[unit + i] : 0;
     const bool readable =
-        (written != 0 || region.defined) && (is_ordered(written, o) || is_own(written, now, o));
+        (written != 0 || region.defined) &&
+        (is_ordered(written, o.writes) || (o.reads_own_writes && is_own(written, now, o)));
     uint64_t& first = region.reads[unit + i];
     const bool everyone = first >= o.old && (first & st::kSpread) == st::kManyBlocks;
     if (!readable || (first & st::kStrong) != 0) return false;
@@ -74,7 +79,7 @@ KW_LANE bool read_units(Machine& m, MemoryRegion& region, uint64_t unit, uint32_
                         int per_lane, int lane, const GlobalOrder& o) {
   bool bad = false;
   if (region.writes != nullptr)
-    bad = any_unordered(region.writes + unit, units, o, !region.defined);
+    bad = any_unordered(region.writes + unit, units, o.writes, !region.defined);
   else if (!region.defined)
     return false;
   uint64_t* r = region.reads + unit;
@@ -130,7 +135,7 @@ KW_LANE bool global_row(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Memor
     return false;
   if (kTrack && region.tracked) {
     if (!ready<kStore>(region, op.total)) return false;
-    const GlobalOrder order = global_order(m, w, pc);
+    const GlobalOrder order = global_order(m, w, pc, op);
     const int log2 = __builtin_ctz(op.total);
     if (is_range(mask)) {
       if (!stamp_units<kStore>(m, region, low, static_cast<uint32_t>(bytes), log2, first, order))
@@ -163,7 +168,7 @@ KW_LANE bool global_lanes(Machine& m, Warp& w, uint32_t pc, const MemOp& op, Mem
   if (bad != 0) return false;
   if (kTrack && region.tracked) {
     if (!ready<kStore>(region, op.total)) return false;
-    const GlobalOrder order = global_order(m, w, pc);
+    const GlobalOrder order = global_order(m, w, pc, op);
     const int log2 = __builtin_ctz(op.total);
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const int lane = first_lane(rest);

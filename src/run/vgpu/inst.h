@@ -106,7 +106,8 @@ struct MemOp {
   uint8_t reg_width = 4;  // bytes per lane of each data register
   bool sign = false;      // sign-extend into a wider register
   bool is_store = false;
-  bool cached = true;  // a load that may find its value in the cache of its SM
+  bool cached = true;      // a load that may find its value in the cache of its SM
+  bool read_only = false;  // ld.global.nc: its cache is never told of writes
   bool address64 = true;
   uint32_t address = 0;   // slot
   int64_t offset = 0;     // added to the address

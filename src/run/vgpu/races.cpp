@@ -247,6 +247,23 @@ void report_global(Machine& m, const LaneAccess& a, uint32_t region, uint64_t of
          [&] { return race_sentence(m, a, subject, c, missing); });
 }
 
+// A load through the read-only cache of what this launch wrote: no barrier or fence mends that.
+void report_stale(Machine& m, const LaneAccess& a, uint32_t region, uint64_t offset,
+                  uint64_t written) {
+  namespace st = global_stamp;
+  const Segment& segment = m.segments[st::segment(written) - m.launch_segment];
+  const Actor other{segment.block, st::thread(written), st::pc(written)};
+  const Subject subject = region_subject(m, region, static_cast<int64_t>(offset), a.pc);
+  m.log.note_race(m.launch.launch_index, a.pc, other.pc);
+  report(m, FindingKind::StaleReadOnlyLoad, Certainty::Certain, actor(m, *a.warp, a.lane, a.pc),
+         subject, other, [&] {
+           return fmt::format(
+               "reads {} through the read-only cache, but {} wrote it in this launch at line {}",
+               subject_text(subject), thread_name(thread_id(m.launch, other.block, other.thread)),
+               place_of(*m.launch.code, other.pc).line);
+         });
+}
+
 bool global_ordered(const Machine& m, const LaneAccess& a, uint64_t stamp) {
   namespace st = global_stamp;
   const uint32_t number = st::segment(stamp);
@@ -430,6 +447,8 @@ bool check_global(Machine& m, const LaneAccess& a, uint32_t number, uint64_t off
     if (a.kind == AccessKind::Read) {
       if (written != 0 && !both_strong(m, a, strong, written) && !global_ordered(m, a, written))
         report_global(m, a, number, at, written, false);
+      else if (a.read_only && st::segment(written) >= m.launch_segment)
+        report_stale(m, a, number, at, written);
       note_global_read(m, a, region, unit, mine);
     } else {
       check_global_write(m, a, number, unit, at, strong);

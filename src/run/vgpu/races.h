@@ -22,7 +22,8 @@ struct LaneAccess {
   const std::byte* present = nullptr;  // the bytes that memory holds now
   uint32_t bytes = 0;
   MemoryScope scope = MemoryScope::Device;
-  bool cached = false;  // a read that may find its value in the cache of its SM
+  bool cached = false;     // a read that may find its value in the cache of its SM
+  bool read_only = false;  // a read through a cache that is never told of writes
 };
 
 /// True when the access reads a byte that is undefined or was never written in this block.

@@ -8,9 +8,9 @@
 
 namespace kw::vgpu {
 
-/// For every instruction, whether none of its registers can hold undefined bits that were there when
-/// the function started. Empty: nothing is known. Undefined bits from memory, from other lanes and
-/// of quotients are not considered.
+/// For every instruction, whether none of its registers can hold undefined bits that were there
+/// when the function started. Empty: nothing is known. Undefined bits from memory, from other lanes
+/// and of quotients are not considered.
 std::vector<bool> defined_instructions(const ptx::Function& function,
                                        std::span<const RegisterUse> uses, const RegisterPlan& plan);
 
