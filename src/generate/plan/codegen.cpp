@@ -65,11 +65,11 @@ Result<std::optional<task::Dims>> neighbour(const task::Task& task, const Graph&
                                             const task::Dims& shape, const std::string& dim) {
   const auto range = task.dims.find(dim);
   const task::DimRange limits = range == task.dims.end() ? task::DimRange{} : range->second;
-  const int64_t value = shape.at(dim), step = std::max<int64_t>(1, limits.multiple);
+  const int64_t value = shape.at(dim), step = limits.multiple;
   for (const int64_t other : {value + step, value + 2 * step, 2 * value, value - step}) {
     task::Dims at = shape;
     at[dim] = other;
-    if (other < std::max<int64_t>(limits.low, 1) || other > limits.high || other == value) continue;
+    if (other < 1 || !limits.takes(other) || other == value) continue;
     if (KW_TRY(holds(task, graph.guards, at))) return std::optional<task::Dims>(at);
   }
   return std::optional<task::Dims>();

@@ -224,9 +224,7 @@ class BatchProbe {
   int64_t adjusted(const std::string& name, int64_t extent) const {
     const auto at = runner_.task.dims.find(name);
     if (at == runner_.task.dims.end()) return extent;
-    const int64_t step = std::max<int64_t>(at->second.multiple, 1);
-    return std::clamp((extent + step - 1) / step * step, at->second.low,
-                      std::max(at->second.low, at->second.high / step * step));
+    return at->second.nearest(extent);
   }
 
   /// Few different rows, and what the candidate makes of them.
@@ -453,7 +451,9 @@ class BatchProbe {
     shapes::ShapeCase other = shape;
     other.dims[relation.dim] = static_cast<int64_t>(order.size());
     // Extents outside the task's range are not the candidate's concern.
-    if (adjusted(relation.dim, other.dims[relation.dim]) != other.dims[relation.dim]) return false;
+    const auto range = runner_.task.dims.find(relation.dim);
+    if (range != runner_.task.dims.end() && !range->second.takes(other.dims[relation.dim]))
+      return false;
     if (other.dims != shape.dims) {
       Result<graph::Graph> graph = runner_.task.graph_at(other.dims);
       if (!graph) return false;

@@ -17,7 +17,7 @@ using record::Stage;
 namespace {
 
 constexpr double kBatchShare = 480;  // of the budget, for one batch of many rows
-constexpr double kBatchWork = 2e7;  // of a shape on the virtual GPU: tens of milliseconds
+constexpr double kBatchWork = 2e7;   // of a shape on the virtual GPU: tens of milliseconds
 constexpr const char* kNoBatch =
     "not applicable: the reference treats no dim of its inputs as a batch";
 

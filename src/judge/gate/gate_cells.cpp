@@ -476,6 +476,8 @@ Result<Stop> Gate::run_relation(Bench& bench, const Relation& relation, size_t c
   shapes::ShapeCase other = shape;
   if (relation.kind == RelationKind::Split) {
     other.dims[relation.dim] = changed->extent;
+    const auto range = task().dims.find(relation.dim);
+    if (range != task().dims.end() && !range->second.takes(changed->extent)) return Stop();
     Result<graph::Graph> graph = task().graph_at(other.dims);
     if (graph && !shape.graph.scalars.empty())
       graph = task::with_scalars(task(), other.dims, std::move(*graph), shape.graph.scalars);

@@ -220,7 +220,7 @@ Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
     for (const auto& [name, range] : task().dims) {
       task::Dims dims = shape->dims;
       if (dims.count(name) == 0 || covered_.out_of_time()) continue;
-      dims[name] = std::max({range.low, range.multiple, int64_t{1}});
+      dims[name] = range.nearest(1);
       const shapes::DerivedShape made = KW_TRY(shapes::derive_shape(
           task(), bench.at->pool->shapes(), dims, "least extent of " + name, most_work));
       if (!made.shape) continue;
@@ -264,10 +264,9 @@ task::Dims varied(const task::Task& task, const task::Dims& near, std::mt19937_6
     const double drawn = low + (high - low) * (static_cast<double>(random() >> 11) * 0x1p-53);
     const auto range = task.dims.find(name);
     const task::DimRange limits = range == task.dims.end() ? task::DimRange{} : range->second;
-    const int64_t multiple = std::max<int64_t>(limits.multiple, 1);
     const int64_t wanted = grow ? extent + 1 + static_cast<int64_t>(random() % kGrowth)
                                 : static_cast<int64_t>(std::exp(drawn));
-    extent = std::min(std::max({wanted / multiple * multiple, limits.low, multiple}), limits.high);
+    extent = limits.nearest(std::max<int64_t>(wanted, 1));
   }
   return dims;
 }
@@ -277,7 +276,6 @@ task::Dims varied(const task::Task& task, const task::Dims& near, std::mt19937_6
 std::vector<task::Dims> ladders(const task::Task& task, const std::vector<task::Dims>& ran) {
   std::vector<task::Dims> all;
   for (const auto& [name, range] : task.dims) {
-    const int64_t multiple = std::max<int64_t>(range.multiple, 1);
     for (const int64_t most : {kMediumExtent, range.high}) {
       if (most == range.high && task.reference->is_slow()) continue;
       const task::Dims* base = nullptr;
@@ -289,7 +287,7 @@ std::vector<task::Dims> ladders(const task::Task& task, const std::vector<task::
       for (int64_t step = 1; base != nullptr && step <= kLadderSteps; ++step) {
         all.push_back(*base);
         int64_t& extent = all.back().at(name);
-        extent = std::min((extent + step * kLadderStep) / multiple * multiple, range.high);
+        extent = range.nearest(extent + step * kLadderStep);
       }
     }
   }

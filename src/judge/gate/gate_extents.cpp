@@ -90,7 +90,6 @@ class ExtentDraw {
     task::Dims dims;
     if (base > 0) dims = plan_.demanded.front();
     for (const auto& [name, range] : task_.dims) {
-      const int64_t step = std::max<int64_t>(range.multiple, 1);
       const auto own = dims.find(name);
       const int64_t power =
           own == dims.end() ? 1 : std::max<int64_t>(own->second & -own->second, 1);
@@ -101,8 +100,7 @@ class ExtentDraw {
         wanted = power;
       else if (base == 1)
         wanted = own->second;
-      wanted = std::max(wanted, std::max<int64_t>(range.low, 1));
-      dims[name] = std::min((wanted + step - 1) / step * step, range.high / step * step);
+      dims[name] = range.nearest(std::max<int64_t>(wanted, 1));
     }
     return dims;
   }

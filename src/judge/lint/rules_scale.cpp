@@ -60,9 +60,7 @@ task::Dims only_long(const task::Task& task, const graph::Graph& graph, task::Di
     });
     const auto range = task.dims.find(name);
     if (mixed || range == task.dims.end()) continue;
-    const int64_t step = std::max<int64_t>(range->second.multiple, 1);
-    const int64_t least = std::max<int64_t>(range->second.low, 2);
-    extent = std::min(extent, (least + step - 1) / step * step);
+    extent = std::min(extent, range->second.nearest(2));
   }
   return dims;
 }

@@ -57,9 +57,7 @@ class ModulePlanner {
     std::map<std::string, std::deque<int64_t>> left;
     for (const auto& [name, range] : view_.task().dims) {
       for (const int64_t extent : extents) {
-        if (extent >= range.low && extent <= range.high &&
-            extent % std::max<int64_t>(range.multiple, 1) == 0 && !met_[name].count(extent))
-          left[name].push_back(extent);
+        if (range.takes(extent) && !met_[name].count(extent)) left[name].push_back(extent);
       }
       std::ranges::sort(left[name]);
     }
@@ -96,7 +94,7 @@ class ModulePlanner {
     if (widest.empty() || least.size() < 2) return Done{};
     const task::DimRange& range = view_.task().dims.at(widest);
     for (const int64_t extent : extents) {
-      if (extent < range.low || extent > range.high) continue;
+      if (!range.takes(extent)) continue;
       least[widest] = extent;
       (void)KW_TRY(add(least, "where a product of dims is a constant of the code"));
     }
@@ -107,10 +105,7 @@ class ModulePlanner {
   Status add_group_constants(const GroupCode& code) {
     for (const auto& [name, range] : view_.task().dims) {
       for (const int64_t extent : code.extents.compared) {
-        if (extent < range.low || extent > range.high ||
-            extent % std::max<int64_t>(range.multiple, 1) != 0 ||
-            has_case(code.group, name, extent))
-          continue;
+        if (!range.takes(extent) || has_case(code.group, name, extent)) continue;
         const task::Dims dims = shrunk(code, name, extent);
         if (view_.group_at(dims) != code.group) continue;
         const bool there = KW_TRY(add(dims, "around a constant of the launch group's code"));
@@ -127,14 +122,13 @@ class ModulePlanner {
     const auto met = met_;
     for (const auto& [name, extents] : met) {
       const task::DimRange& range = view_.task().dims.at(name);
-      const int64_t step = std::max<int64_t>(range.multiple, 1);
       int64_t last = range.high;
       size_t made = 0;
       for (auto at = extents.rbegin(); at != extents.rend() && made < kMostAbove; ++at) {
         if (*at > last / 2) continue;
         const auto part = inputs::derive_seed(secret_, ++drawn_) % static_cast<uint64_t>(*at);
         task::Dims dims = base_;
-        dims[name] = (*at + 1 + static_cast<int64_t>(part) + step - 1) / step * step;
+        dims[name] = range.up(*at + 1 + static_cast<int64_t>(part));
         if (dims[name] > range.high || known_.count(dims) != 0) continue;
         const bool there = KW_TRY(add(dims, "a secret extent above the module's thresholds"));
         if (!there) continue;
@@ -176,9 +170,8 @@ class ModulePlanner {
     dims[name] = extent;
     for (const auto& [other, range] : view_.task().dims) {
       if (other == name) continue;
-      const int64_t step = std::max<int64_t>(range.multiple, 1);
-      for (int64_t small = std::max(range.low, step); small < std::min(dims[other], kSmallest);
-           small += step) {
+      for (int64_t small = range.nearest(1); small < std::min(dims[other], kSmallest);
+           small += range.multiple) {
         task::Dims less = dims;
         less[other] = small;
         if (view_.group_at(less) != code.group) continue;
@@ -191,8 +184,7 @@ class ModulePlanner {
 
   task::Dims least_dims() const {
     task::Dims least;
-    for (const auto& [name, range] : view_.task().dims)
-      least[name] = std::max({range.low, range.multiple, int64_t{1}});
+    for (const auto& [name, range] : view_.task().dims) least[name] = range.nearest(1);
     return least;
   }
 

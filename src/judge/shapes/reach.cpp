@@ -98,7 +98,7 @@ class Spans {
     Big multiple = rule->second.times;
     for (const std::string& dim : rule->second.dims) {
       const task::DimRange& range = view_.task().dims.at(dim);
-      multiple *= range.low == range.high ? range.low : std::max<int64_t>(range.multiple, 1);
+      multiple *= range.low == range.high ? range.low : range.multiple;
       if (multiple > kBiggest / (Big{1} << 41)) return false;
     }
     return multiple % by->low == 0;
@@ -325,7 +325,7 @@ class GroupSearch {
   void shrink(size_t group) {
     if (!found_[group]) return;
     for (const auto& [name, range] : view_.task().dims) {
-      const int64_t step = std::max<int64_t>(range.multiple, 1);
+      const int64_t step = range.multiple;
       int64_t low = 0, high = (*found_[group])[name] / step;
       while (low < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -351,9 +351,9 @@ class GroupSearch {
 };
 
 void add_extent(int64_t wanted, const task::DimRange& range, std::set<int64_t>* extents) {
-  const int64_t step = std::max<int64_t>(range.multiple, 1);
+  const int64_t step = range.multiple;
   for (const int64_t extent : {wanted / step * step, (wanted / step + 1) * step}) {
-    if (extent >= std::max<int64_t>(range.low, 1) && extent <= range.high) extents->insert(extent);
+    if (extent >= 1 && range.takes(extent)) extents->insert(extent);
     if (step == 1) break;
   }
 }
@@ -412,10 +412,7 @@ task::Dims small_dims(const task::Task& task) {
   task::Dims dims;
   size_t next = 0;
   for (const auto& [name, range] : task.dims) {
-    const int64_t step = std::max<int64_t>(range.multiple, 1);
-    const int64_t wanted =
-        std::clamp(kSmall[next++ % std::size(kSmall)], range.low, std::max(range.low, range.high));
-    dims[name] = std::min((wanted + step - 1) / step * step, std::max(range.high, range.low));
+    dims[name] = range.nearest(kSmall[next++ % std::size(kSmall)]);
   }
   return dims;
 }

@@ -23,7 +23,6 @@ namespace kw::shapes {
 
 namespace {
 
-using task::DimRange;
 using task::Dims;
 
 constexpr double kVirtualWork = 4e6, kVirtualLarge = 1.2e7, kVirtualMost = 2e9;
@@ -70,13 +69,6 @@ bool mentions(const std::string& expression, const std::string& name) {
     if (left && (end == expression.size() || !is_name_char(expression[end]))) return true;
   }
   return false;
-}
-
-int64_t adjust(int64_t wanted, const DimRange& range) {
-  const int64_t step = std::max<int64_t>(range.multiple, 1);
-  const int64_t low = (std::max<int64_t>(range.low, 0) + step - 1) / step * step;
-  const int64_t high = range.high / step * step;
-  return std::clamp((wanted + step - 1) / step * step, low, std::max(low, high));
 }
 
 /// Returns whether a module for one graph can serve the other: the same input names, and the same
@@ -179,7 +171,7 @@ class Planner {
       for (auto& [other, extent] : dims) {
         const auto range = task_.dims.find(other);
         if (extent == before.at(name) && range != task_.dims.end())
-          extent = adjust(value, range->second);
+          extent = range->second.nearest(value);
       }
     }
     return dims;
@@ -198,7 +190,7 @@ class Planner {
     const auto consider = [&](const std::string& name, int kind, int64_t least) {
       const auto at = dims->find(name);
       if (at == dims->end() || fixed.count(name)) return;
-      const int64_t halved = adjust(std::max(at->second / 2, least), task_.dims.at(name));
+      const int64_t halved = task_.dims.at(name).nearest(std::max(at->second / 2, least));
       if (halved >= at->second) return;
       Choice choice{harm_to_products(graph, name), kind, at->second, halved, name};
       const auto rank = [](const Choice& one) {
@@ -247,11 +239,11 @@ class Planner {
   Dims base(int64_t inner, size_t variant) const {
     Dims dims;
     for (size_t i = 0; i < outer_.size(); ++i)
-      dims[outer_[i]] = adjust(kOuter[i % std::size(kOuter)], task_.dims.at(outer_[i]));
+      dims[outer_[i]] = task_.dims.at(outer_[i]).nearest(kOuter[i % std::size(kOuter)]);
     for (size_t i = 0; i < inner_.size(); ++i) {
       // Several inner dims get different extents, so that swapped dims give errors.
       const int64_t extent = i == 0 ? inner : kInner[(variant + i) % std::size(kInner)].extent;
-      dims[inner_[i]] = adjust(extent, task_.dims.at(inner_[i]));
+      dims[inner_[i]] = task_.dims.at(inner_[i]).nearest(extent);
     }
     return dims;
   }
@@ -280,7 +272,7 @@ class Planner {
     if (task_.dims.size() < 2) return Done{};
     Dims dims;
     for (const auto& [name, range] : task_.dims)
-      dims[name] = adjust(task_.dims.size() == 2 ? 48 : task_.dims.size() == 3 ? 20 : 6, range);
+      dims[name] = range.nearest(task_.dims.size() == 2 ? 48 : task_.dims.size() == 3 ? 20 : 6);
     return try_derived(dims, "all extents alike", limits_.work);
   }
 
@@ -293,13 +285,13 @@ class Planner {
       });
     });
     Dims dims = base(kGridInner, 0);
-    dims[outer_.front()] = adjust(sorts ? kSortedOuter : kGridOuter, task_.dims.at(outer_.front()));
+    dims[outer_.front()] = task_.dims.at(outer_.front()).nearest(sorts ? kSortedOuter : kGridOuter);
     return try_derived(dims, "more rows than blocks", limits_.work);
   }
 
   Dims with_outer(int64_t inner, int64_t outer) const {
     Dims dims = base(inner, 0);
-    for (const std::string& name : outer_) dims[name] = adjust(outer, task_.dims.at(name));
+    for (const std::string& name : outer_) dims[name] = task_.dims.at(name).nearest(outer);
     return dims;
   }
 
@@ -314,7 +306,7 @@ class Planner {
         for (const int64_t other : {int64_t{1}, int64_t{7}, value / 2, value + 1, 2 * value}) {
           if (derived_ >= kEnoughDerived) return Done{};
           Dims dims = own.dims;
-          dims[name] = adjust(other, range->second);
+          dims[name] = range->second.nearest(other);
           KW_TRY(try_derived(dims, "the task's own with one dim changed", limits_.work));
         }
       }
@@ -373,7 +365,7 @@ class Planner {
       const int64_t own = std::max<int64_t>(plan_.demanded.front().at(name), 1);
       step = std::min<int64_t>(own & -own, 64);
     }
-    return adjust((wanted + step - 1) / step * step, task_.dims.at(name));
+    return task_.dims.at(name).nearest((wanted + step - 1) / step * step);
   }
 
   // Extents that are in no list, drawn for this run: an author could fit a kernel to the others.

@@ -113,8 +113,7 @@ class Probe {
 
   /// The extents of the dim's range are low + step * index.
   std::optional<Sides> bisect(const task::DimRange& range, ExprOp op) {
-    const int64_t step = std::max<int64_t>(range.multiple, 1);
-    const int64_t low = (std::max<int64_t>(range.low, 1) + step - 1) / step * step;
+    const int64_t step = range.multiple, low = range.nearest(1);
     const int64_t most = (range.high - low) / step;
     const std::optional<bool> first = answer(low, op);
     if (!first || most <= 0) return std::nullopt;
@@ -137,8 +136,7 @@ class Probe {
   }
 
   std::optional<Sides> scan(const task::DimRange& range, ExprOp op) {
-    const int64_t step = std::max<int64_t>(range.multiple, 1);
-    const int64_t low = (std::max<int64_t>(range.low, 1) + step - 1) / step * step;
+    const int64_t step = range.multiple, low = range.nearest(1);
     std::optional<bool> before = answer(low, op);
     for (int64_t i = 1; i < kScanned && low + i * step <= range.high; ++i) {
       const std::optional<bool> now = answer(low + i * step, op);

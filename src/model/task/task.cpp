@@ -83,6 +83,15 @@ std::string other_outputs(const Task& task, const graph::Graph& graph) {
 
 }  // namespace
 
+bool DimRange::takes(int64_t extent) const {
+  return extent >= low && extent <= high && extent % multiple == 0;
+}
+
+int64_t DimRange::nearest(int64_t wanted) const {
+  const int64_t least = up(std::max<int64_t>(low, 0)), most = high / multiple * multiple;
+  return std::clamp(up(wanted), least, std::max(least, most));
+}
+
 void Task::set_outputs(const graph::Graph& graph) {
   output_names.clear();
   output_forms.clear();

@@ -84,6 +84,12 @@ struct ScalarSpec {
 struct DimRange {
   int64_t low = 1, high = int64_t{1} << 40;
   int64_t multiple = 1;
+
+  bool takes(int64_t extent) const;
+  /// The next multiple, wherever the range ends.
+  int64_t up(int64_t extent) const { return (extent + multiple - 1) / multiple * multiple; }
+  /// The next extent that it takes, or the largest.
+  int64_t nearest(int64_t wanted) const;
 };
 
 enum class NanPolicy : uint8_t {
@@ -92,9 +98,9 @@ enum class NanPolicy : uint8_t {
 };
 
 struct Precision {
-  bool allow_tf32 = false;     // products of matmuls may be rounded to tf32
-  bool flush = false;          // fp32 and bf16 denormals may become zero
-  bool deterministic = false;  // two runs must give the same bits
+  bool allow_tf32 = false;       // products of matmuls may be rounded to tf32
+  bool flush = false;            // fp32 and bf16 denormals may become zero
+  bool deterministic = false;    // two runs must give the same bits
   bool batch_invariant = false;  // a row must give the same bits in every batch
   NanPolicy nan = NanPolicy::Never;
   std::optional<double> atol, rtol;  // an additional outer bound that the task states
@@ -128,7 +134,7 @@ struct Task {
   std::string name, prompt;
   std::string source_path, source;  // the reference as read
   std::string function;  // the one that was chosen of several; "": the file leaves no choice
-  std::string format;               // "function", "kernelbench", "optimizer", "folder", "fixture"
+  std::string format;    // "function", "kernelbench", "optimizer", "folder", "fixture"
   std::vector<TensorSpec> inputs;
   std::vector<ScalarSpec> scalars;
   std::vector<std::string> output_names;  // in the order the trace returns them

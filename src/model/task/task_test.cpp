@@ -94,6 +94,20 @@ TEST(Task, ShapesFollowDims) {
             "shape of 'x': 'B +' is not a shape expression");
 }
 
+TEST(Task, ExtentsOfARange) {
+  const DimRange range{10, 41, 8};
+  EXPECT_EQ(range.nearest(1), 16);
+  EXPECT_EQ(range.nearest(16), 16);
+  EXPECT_EQ(range.nearest(17), 24);
+  EXPECT_EQ(range.nearest(1000), 40);
+  EXPECT_EQ(range.up(1000), 1000);
+  EXPECT_EQ(range.up(1001), 1008);
+  for (const int64_t extent : {8, 17, 41, 48}) EXPECT_FALSE(range.takes(extent)) << extent;
+  for (const int64_t extent : {16, 40}) EXPECT_TRUE(range.takes(extent)) << extent;
+  EXPECT_EQ((DimRange{0, 5, 1}.nearest(-3)), 0);
+  EXPECT_EQ((DimRange{3, 7, 8}.nearest(5)), 8);  // no extent fits: the least multiple
+}
+
 TEST(Task, DimsAsText) {
   EXPECT_EQ(dims_text({{"B", 16384}, {"D", 1024}}), "B=16384 D=1024");
   EXPECT_EQ(dims_text({}), "");

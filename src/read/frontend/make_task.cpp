@@ -44,7 +44,7 @@ Status move_into_ranges(const TaskDraft& draft, const std::vector<std::string>& 
     if (found == draft.ranges.end()) continue;
     const task::DimRange& range = found->second;
     const int64_t step = range.multiple, most = std::min(dims[name], range.high) / step * step;
-    const int64_t lowest = range.low % step == 0 ? range.low : range.low / step * step + step;
+    const int64_t lowest = range.up(range.low);
     if (most < lowest) raised = name;
     dims[name] = std::max(most, lowest);
   }

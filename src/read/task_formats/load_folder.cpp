@@ -133,7 +133,7 @@ Status check_shape(const task::Task& task, const task::Dims& shape, const std::s
       return input_error("{}: shape {} has no value for dim {}", where, task::dims_text(shape),
                          name);
     const int64_t value = found->second;
-    if (value < range.low || value > range.high || value % range.multiple != 0)
+    if (!range.takes(value))
       return input_error("{}: {}={} is outside the dim's own range: {} … {}, multiples of {}",
                          where, name, value, range.low, range.high, range.multiple);
   }

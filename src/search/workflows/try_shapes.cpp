@@ -34,16 +34,14 @@ std::optional<double> bytes_at(const task::Task& task, const task::Dims& dims) {
 
 /// The nearest allowed extent in steps of the dim's multiple; the same extent when there is none.
 int64_t legal_extent(const task::DimRange& range, int64_t from, int64_t wanted) {
-  const int64_t multiple = std::max<int64_t>(1, range.multiple);
-  const int64_t next = (wanted + multiple - 1) / multiple * multiple;
-  return next < range.low || next > range.high ? from : next;
+  const int64_t next = range.up(wanted);
+  return range.takes(next) ? next : from;
 }
 
 /// An odd number of multiples, about a fifth fewer: tuned block sizes do not divide it.
 int64_t odd_extent(const task::DimRange& range, int64_t value) {
-  const int64_t multiple = std::max<int64_t>(1, range.multiple);
-  const int64_t steps = value / multiple;
-  return legal_extent(range, value, ((steps - steps / 5) | 1) * multiple);
+  const int64_t steps = value / range.multiple;
+  return legal_extent(range, value, ((steps - steps / 5) | 1) * range.multiple);
 }
 
 /// The dims that may change, the largest extent first.
