@@ -6,18 +6,22 @@
 // harmful call that a new kernel adds is allowed until this list names it.
 #include "os/call_filter.h"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
+#include <initializer_list>
+#include <optional>
 
 namespace kw::os {
 namespace {
@@ -32,7 +36,8 @@ constexpr unsigned kArchitecture = 0;
 
 // The headers at build time may not define these calls. Their numbers are the same on every
 // architecture.
-constexpr int kIoUringSetup = 425, kClone3 = 435, kPidfdGetfd = 438, kFchmodat2 = 452,
+constexpr int kPidfdSendSignal = 424, kIoUringSetup = 425, kPidfdOpen = 434, kClone3 = 435,
+              kOpenat2 = 437, kPidfdGetfd = 438, kProcessMadvise = 440, kFchmodat2 = 452,
               kSetxattrat = 463, kRemovexattrat = 466, kFileSetattr = 469;
 
 constexpr int kRefused[] = {
@@ -40,12 +45,28 @@ constexpr int kRefused[] = {
     SYS_connect,
     SYS_accept,
     SYS_accept4,
-    // objects that outlive the process and that the next process could find
+    // objects that outlive the process, and those of the user's other processes
     SYS_shmget,
+    SYS_shmat,
+    SYS_shmctl,
     SYS_msgget,
+    SYS_msgsnd,
+    SYS_msgrcv,
+    SYS_msgctl,
     SYS_semget,
+    SYS_semop,
+    SYS_semtimedop,
+    SYS_semctl,
+    SYS_mq_open,
+    SYS_mq_unlink,
     // access to other processes
     SYS_ptrace,
+    SYS_kcmp,
+    SYS_migrate_pages,
+    SYS_move_pages,
+    kPidfdOpen,
+    kPidfdSendSignal,
+    kProcessMadvise,
     SYS_process_vm_readv,
     SYS_process_vm_writev,
     SYS_perf_event_open,
@@ -91,6 +112,8 @@ constexpr int kRefused[] = {
     kRemovexattrat,
     kFileSetattr,
     SYS_utimensat,
+    // older versions of Landlock do not know of it
+    SYS_truncate,
 #ifdef SYS_chmod  // architectures that also have the older calls
     SYS_chmod,
     SYS_chown,
@@ -102,8 +125,50 @@ constexpr int kRefused[] = {
 };
 constexpr int kSeemingly[] = {SYS_setsid, SYS_setpgid};
 
+/// A call whose arguments decide: the low halves of these arguments, masked, are these values.
+struct Argument {
+  unsigned which, mask, value;
+};
+struct Rule {
+  int call;
+  bool allows;  // only with these arguments; else it is refused with them
+  Argument first;
+  std::optional<Argument> second = {};
+};
+constexpr unsigned kWhole = ~0U;
 constexpr unsigned kNamespaces = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                  CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
+// Only local sockets that need a connection, and connecting is refused. Networks are refused.
+// Datagrams are refused because they could reach any socket of the user. The CUDA driver listens on
+// a local socket of its own.
+constexpr Argument kLocal{0, kWhole, AF_UNIX};
+constexpr Argument kConnected{1, 0xb, SOCK_STREAM};  // or SOCK_SEQPACKET, without the flags
+static_assert((SOCK_SEQPACKET & 0xb) == SOCK_STREAM && (SOCK_DGRAM & 0xb) != SOCK_STREAM);
+constexpr Argument kItself{0, kWhole, 0};  // a process; 0 is the caller
+// Who opens a file for reading and empties it needs no right to write in older Landlocks.
+constexpr unsigned kMode = O_ACCMODE | O_TRUNC;
+
+constexpr Rule kRules[] = {
+    {SYS_clone, true, {0, kNamespaces, 0}},
+    {SYS_socket, true, kLocal, kConnected},
+    {SYS_socketpair, true, kLocal, kConnected},
+    // Any descriptor can change the flags of its file.
+    {SYS_ioctl, false, {1, kWhole, FS_IOC_SETFLAGS}},
+    {SYS_ioctl, false, {1, kWhole, FS_IOC_FSSETXATTR}},
+    // When our program ends, so must this one.
+    {SYS_prctl, false, {0, kWhole, PR_SET_PDEATHSIG}},
+    {SYS_openat, false, {2, kMode, O_TRUNC}},
+#ifdef SYS_open
+    {SYS_open, false, {1, kMode, O_TRUNC}},
+#endif
+    {SYS_prlimit64, true, kItself},
+    {SYS_sched_setaffinity, true, kItself},
+    {SYS_sched_setscheduler, true, kItself},
+    {SYS_sched_setparam, true, kItself},
+    {SYS_sched_setattr, true, kItself},
+    {SYS_setpriority, true, {0, kWhole, PRIO_PROCESS}, Argument{1, kWhole, 0}},
+    {SYS_ioprio_set, true, {0, kWhole, 1}, Argument{1, kWhole, 0}},  // 1: of a process
+};
 
 constexpr sock_filter step(unsigned code, unsigned value) {
   return {static_cast<unsigned short>(code), 0, 0, value};
@@ -117,64 +182,53 @@ constexpr sock_filter load(size_t offset) {
 constexpr sock_filter give(unsigned action, int error = 0) {
   return step(BPF_RET | BPF_K, action | static_cast<unsigned>(error));
 }
+constexpr unsigned kEqual = BPF_JMP | BPF_JEQ | BPF_K;
+
+/// Refuses the call, or continues with what follows.
+void add(const Rule& rule, std::vector<sock_filter>* filter) {
+  constexpr unsigned char kSteps = 3;  // for one argument
+  const std::initializer_list<const Argument*> both = {&rule.first,
+                                                       rule.second ? &*rule.second : nullptr};
+  const auto count = static_cast<unsigned char>(rule.second ? 2 : 1);
+  const auto all = static_cast<unsigned char>(kSteps * count);
+  filter->push_back(load(offsetof(seccomp_data, nr)));
+  // What comes last: for a rule that allows, "continue" and then "refuse"; else only "refuse".
+  const unsigned char end = rule.allows ? 2 : 1;
+  filter->push_back(
+      jump(kEqual, static_cast<unsigned>(rule.call), 0, static_cast<unsigned char>(all + end)));
+  unsigned char left = all;
+  for (const Argument* one : both) {
+    if (one == nullptr) break;
+    left = static_cast<unsigned char>(left - kSteps);
+    filter->push_back(load(offsetof(seccomp_data, args) + 8 * one->which));
+    filter->push_back(step(BPF_ALU | BPF_AND | BPF_K, one->mask));
+    filter->push_back(jump(kEqual, one->value, 0, static_cast<unsigned char>(left + 1)));
+  }
+  if (rule.allows) filter->push_back(step(BPF_JMP | BPF_JA, 1));
+  filter->push_back(give(SECCOMP_RET_ERRNO, EPERM));
+}
 
 std::vector<sock_filter> make_filter() {
   if (kArchitecture == 0) return {};
-  constexpr unsigned kEqual = BPF_JMP | BPF_JEQ | BPF_K, kAnyBit = BPF_JMP | BPF_JSET | BPF_K;
-  constexpr size_t kNumber = offsetof(seccomp_data, nr);
-  constexpr size_t kFirst = offsetof(seccomp_data, args);  // its low half (little endian)
-  constexpr size_t kSecond = kFirst + sizeof(seccomp_data::args[0]);
-  constexpr unsigned kSocketKind = 0xf;  // mask that removes the descriptor flags
   std::vector<sock_filter> filter = {
     load(offsetof(seccomp_data, arch)),
     jump(kEqual, kArchitecture, 1, 0),
     give(SECCOMP_RET_KILL_PROCESS),
-    load(kNumber),
+    load(offsetof(seccomp_data, nr)),
 #if defined(__x86_64__)
     jump(BPF_JMP | BPF_JGE | BPF_K, 0x40000000U, 0, 1),  // the x32 numbering of the same calls
     give(SECCOMP_RET_KILL_PROCESS),
 #endif
-    // ENOSYS makes the C library use the older clone(), whose flags a filter can read.
-    jump(kEqual, kClone3, 0, 1),
-    give(SECCOMP_RET_ERRNO, ENOSYS),
-    jump(kEqual, SYS_clone, 0, 4),
-    load(kFirst),
-    jump(kAnyBit, kNamespaces, 0, 1),
-    give(SECCOMP_RET_ERRNO, EPERM),
-    give(SECCOMP_RET_ALLOW),
-    // Only local sockets that need a connection, and connecting is refused. Networks are refused.
-    // Datagrams are refused because they could reach any socket of the user. The CUDA driver
-    // listens on a local socket of its own.
-    jump(kEqual, SYS_socket, 1, 0),
-    jump(kEqual, SYS_socketpair, 0, 8),
-    load(kFirst),
-    jump(kEqual, AF_UNIX, 0, 4),
-    load(kSecond),
-    step(BPF_ALU | BPF_AND | BPF_K, kSocketKind),
-    jump(kEqual, SOCK_STREAM, 2, 0),
-    jump(kEqual, SOCK_SEQPACKET, 1, 0),
-    give(SECCOMP_RET_ERRNO, EPERM),
-    give(SECCOMP_RET_ALLOW),
-    // Any descriptor can change the flags of its file.
-    jump(kEqual, SYS_ioctl, 0, 5),
-    load(kSecond),
-    jump(kEqual, FS_IOC_SETFLAGS, 1, 0),
-    jump(kEqual, FS_IOC_FSSETXATTR, 0, 1),
-    give(SECCOMP_RET_ERRNO, EPERM),
-    give(SECCOMP_RET_ALLOW),
-    // A process may change only its own limits.
-    jump(kEqual, SYS_prlimit64, 0, 4),
-    load(kFirst),
-    jump(kEqual, 0, 1, 0),
-    give(SECCOMP_RET_ERRNO, EPERM),
-    give(SECCOMP_RET_ALLOW),
   };
   const auto answer = [&](int call, int error) {
     filter.push_back(jump(kEqual, static_cast<unsigned>(call), 0, 1));
     filter.push_back(give(SECCOMP_RET_ERRNO, error));
   };
+  // ENOSYS makes the C library use clone() and openat(), whose flags a filter can read.
+  for (const int call : {kClone3, kOpenat2}) answer(call, ENOSYS);
   for (const int call : kRefused) answer(call, EPERM);
   for (const int call : kSeemingly) answer(call, 0);
+  for (const Rule& rule : kRules) add(rule, &filter);
   filter.push_back(give(SECCOMP_RET_ALLOW));
   return filter;
 }

@@ -146,10 +146,15 @@ bool enter_ruleset(int ruleset) {
 }
 
 Confinement confine(const Allowed& allowed) {
+  Confinement files{true, ""};
   const auto ruleset = make_ruleset(allowed);
-  if (!ruleset) return {false, ruleset.error().message};
-  if (!enter_ruleset(ruleset->get())) return {false, refused("entering Landlock").message};
-  return {true, ""};
+  if (!ruleset)
+    files = {false, ruleset.error().message};
+  else if (!enter_ruleset(ruleset->get()))
+    files = {false, refused("entering Landlock").message};
+  drop_privileges();
+  enter_call_filter(call_filter());
+  return files;
 }
 
 void limit_resources(const ResourceLimits& limits) {

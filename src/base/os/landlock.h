@@ -37,7 +37,8 @@ struct Confinement {
   std::string reason;  // why it is not active
 };
 
-/// Restricts the calling thread, and all it starts, to these files. Open descriptors stay usable.
+/// Restricts the calling thread, and all it starts, to these files and to what os/call_filter.h
+/// lets pass. Open descriptors stay usable.
 Confinement confine(const Allowed& allowed);
 
 /// The two halves of confine(), for a process that forks in between. enter_ruleset() is

@@ -289,6 +289,7 @@ Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlac
   limits.memory_bytes = kPythonMemory;
   limits.output_bytes = 256 << 20;
   limits.allowed = &allowed;
+  limits.confined = true;
   limits.environment = os::Environment::Needed;
   job.set("files", worker_files(kFiles));
   return read_answer(KW_TRY(

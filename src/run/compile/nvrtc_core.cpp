@@ -254,6 +254,9 @@ ports::CompileFailed NvrtcCore::failure(const ports::CompileRequest& request, co
   for (const char* sign : {"out of memory", "Loop in catastrophic error", "mapped memory"}) {
     failed.crashed |= run.log.find(sign) != std::string::npos;
   }
+  // What its front end could not even name: it had no memory left for the sentence.
+  failed.crashed |=
+      failed.messages.empty() && run.log.find("catastrophic error") != std::string::npos;
   if (failed.crashed) {
     failed.messages = {{ports::CompileMessage::Severity::Error, 0, 0,
                         "the compiler ran out of memory on this source"}};
