@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "core/contains.h"
 #include "core/hash.h"
@@ -23,7 +24,6 @@ namespace kw::gate {
 namespace {
 
 constexpr uint64_t kTurnPurpose = 1 << 20;  // no cell has this number
-constexpr uint64_t kTurns = 1 << 16;
 
 /// Part of the oracle's message about an index, and a hint for the user.
 constexpr const char* kOutOfBounds = "is out of bounds for dimension";
@@ -55,6 +55,9 @@ constexpr double kManyElements = 4096;
 constexpr const char* kMagnitudes = "magnitudes";
 constexpr int kMagnitudeSets = 4;
 constexpr double kStructuredWork = 1e6;
+// A run has so many cells with several lines of every structure. Two of four have plain rows.
+constexpr size_t kRichCells = 4;
+constexpr int64_t kRichLines = 2 * inputs::kStructures, kRichRow = 16;
 
 constexpr int64_t kLongRow = 1100;  // rows with every family: longer than a block, but quick
 constexpr int64_t kShortRow = 8;    // in shorter rows, a planted value often is the maximum
@@ -107,6 +110,35 @@ bool has_square_input(const graph::Graph& graph) {
     return rank > 1 && shape[rank - 1].value() == shape[rank - 2].value() &&
            shape[rank - 1].value() > 1;
   });
+}
+
+/// Whether a tensor has several lines of every structure. Square inputs do not count: every other
+/// time they are the identity.
+bool is_rich(const graph::Graph& graph) {
+  if (has_square_input(graph)) return false;
+  return std::ranges::any_of(graph.inputs, [&](const graph::NamedNode& input) {
+    const graph::Shape& shape = graph[input.node].shape;
+    int64_t elements = 1;
+    for (const graph::Dim& dim : shape) elements *= dim.value();
+    if (shape.size() == 1) return elements >= kRichLines * inputs::kStructureSegment;
+    return !shape.empty() && shape.back().value() >= kRichRow &&
+           elements >= kRichLines * shape.back().value();
+  });
+}
+
+/// Repeats `structured` at the cheapest shape with many lines until there are enough such cells.
+void add_rich_cells(const std::vector<shapes::ShapeCase>& cases,
+                    std::vector<std::vector<std::string>>* families) {
+  size_t cells = 0;
+  std::vector<std::string>* cheapest = nullptr;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    std::vector<std::string>& of_shape = (*families)[i];
+    if (!contains(of_shape, kStructured) || !is_rich(cases[i].graph)) continue;
+    cells += static_cast<size_t>(std::ranges::count(of_shape, kStructured));
+    const bool quick = !cases[i].secret && cases[i].work <= kStructuredWork;
+    if (quick && cheapest == nullptr) cheapest = &of_shape;
+  }
+  for (; cheapest != nullptr && cells < kRichCells; ++cells) cheapest->emplace_back(kStructured);
 }
 
 class Stopwatch {
@@ -212,11 +244,23 @@ Status Pool::plan_cells(const Entropy& entropy) {
     if (at.work <= options_.full_work && elements_of(at.graph) >= kManyElements) break;
   }
   // Which family a shape gets is secret too.
-  size_t turn =
-      inputs::derive_seed(options_.seed ? *options_.seed : hash_seed_, kTurnPurpose) % kTurns;
-  uint64_t structured = turn;
+  size_t turn = inputs::derive_seed(options_.seed ? *options_.seed : hash_seed_, kTurnPurpose) %
+                inputs::kTurns;
+  // So is at which turn of a family the cells begin. Those with many lines take turns among each
+  // other, or a run may see one structure in few lines only.
+  std::map<std::pair<std::string, bool>, uint64_t> turns;
+  const auto next_turn = [&, first = turn](const std::string& family, bool rich) {
+    const auto at = turns.try_emplace({family, rich}, 0).first;
+    const uint64_t purpose = hash64(family) + (rich ? 1 : 0);
+    return inputs::derive_seed(first, purpose) + at->second++;
+  };
+  std::vector<std::vector<std::string>> families;
+  for (size_t shape = 0; shape < shapes_.cases.size(); ++shape)
+    families.push_back(families_of(shape, full, &turn));
+  if (options_.family.empty()) add_rich_cells(shapes_.cases, &families);
   for (size_t shape = 0; shape < shapes_.cases.size(); ++shape) {
-    for (const std::string& family : families_of(shape, full, &turn)) {
+    const bool rich = is_rich(shapes_.cases[shape].graph);
+    for (const std::string& family : families[shape]) {
       uint64_t seed = 0;
       if (!options_.seed)
         seed = KW_TRY(entropy());
@@ -225,8 +269,8 @@ Status Pool::plan_cells(const Entropy& entropy) {
       // A repro command must give the same inputs even if it runs fewer cells.
       if (options_.seed && !options_.family.empty())
         seed = *options_.seed;
-      else if (family == kStructured)
-        seed = inputs::with_turn(seed, structured++);
+      else
+        seed = inputs::with_turn(seed, next_turn(family, rich && family == kStructured));
       cells_.push_back({shape, family, seed});
     }
   }
@@ -330,7 +374,8 @@ Status Pool::prepare(const std::function<bool()>& interrupted) {
 
 Status Pool::renew(size_t cell, const Entropy& entropy) {
   PoolCell& renewed = cell < cells_.size() ? cells_[cell] : extra_cells_[cell - cells_.size()];
-  renewed.seed = KW_TRY(entropy());
+  const uint64_t turn = renewed.seed % inputs::kTurns;
+  renewed.seed = inputs::with_turn(KW_TRY(entropy()), turn);
   if (kept(cell)) kept_bytes_ -= bytes_of(*kept(cell));
   kept(cell) = nullptr;
   return Done{};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "inputs/families.h"
 #include "inputs/graph_constants.h"
 #include "inputs/immediates.h"
 #include "inputs/magnitude_window.h"
@@ -44,6 +45,8 @@ struct TensorDraw {
   uint64_t seed = 0;
   std::span<const tensor::HostTensor> earlier = {};  // the inputs before this one
 
+  /// Of the cell among those of its family; inputs of one cell have consecutive turns.
+  uint64_t turn() const { return cell.seed % kTurns + earlier.size(); }
   /// The same tensor with another family and seed.
   TensorDraw with(const std::string& other, uint64_t other_seed) const;
 };

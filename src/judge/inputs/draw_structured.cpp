@@ -1,9 +1,12 @@
 // The problem: random values almost never descend along a row, alternate in sign, are zero but for
 // one, or form the identity. A kernel that is wrong for such data only is right everywhere else,
 // and users have such data: padded rows, masks, arange as indices, weights after initialisation. So
-// the lines of a tensor take the structures in turn, from one that the seed decides; some tensors
-// have one structure throughout. The alternative, a family for each, would need ten times the
-// cells.
+// the lines of a tensor take the structures in turn; some tensors have one structure throughout.
+// The alternative, a family for each, would need ten times the cells. A run has few such cells. If
+// each drew its structures and their sizes by itself, a run in twenty would lack one of them, and a
+// kernel that is wrong there would pass. So both are dealt: the cells of a run have consecutive
+// turns, from a secret one, and what is dealt at consecutive turns differs as much as it can. Only
+// values and places are random.
 #include <algorithm>
 #include <cmath>
 
@@ -30,68 +33,102 @@ enum class Pattern : uint8_t {
   Blocks,
   Plain,
 };
-constexpr uint64_t kPatterns = 10;
+constexpr uint64_t kPatterns = kStructures;
 enum class Whole : uint8_t { No, Identity, Ones };
 
-constexpr int64_t kSegment = 64;    // of a vector that has several patterns
 constexpr uint64_t kMostBlock = 6;  // 2^6 equal elements
+// A cell with few lines begins where the one before it ended.
+constexpr uint64_t kLinesOfTurn = 3;
+
+/// How the tensors of consecutive turns are laid out. Of four neighbours two have plain rows.
+enum class Layout : uint8_t { Rows, Across, Identity, Ones };
+constexpr Layout kLayouts[] = {Layout::Identity, Layout::Across, Layout::Rows, Layout::Rows,
+                               Layout::Across,   Layout::Rows,   Layout::Rows, Layout::Rows,
+                               Layout::Ones,     Layout::Across, Layout::Rows, Layout::Rows,
+                               Layout::Across,   Layout::Rows,   Layout::Rows, Layout::Rows};
+
+/// What is dealt.
+enum class Share : uint8_t { Less, Filled, Place, Side, Size, Sign, Block, Alike };
+// The multiples of such a number, without their whole parts, lie evenly between 0 and 1, however
+// many there are: the golden ratio, and roots of 7, 3, 2, 13, 11, 19, 5 and 17.
+constexpr uint64_t kSteps[] = {0x9e3779b97f4a7c15, 0xa54ff53a5f1d36f1, 0xbb67ae8584caa73b,
+                               0x6a09e667f3bcc908, 0x9b05688c2b3e6c1f, 0x510e527fade682d1,
+                               0x5be0cd19137e2179, 0x3c6ef372fe94f82b, 0x1f83d9abfb41bd6b};
 
 /// Number in [0, 1).
 double share_from(uint64_t random) { return static_cast<double>(random >> 10) * 0x1p-53; }
+
+/// Number in [0, 1). The turns of a run, and the lines of one tensor with the same pattern, have
+/// numbers that lie evenly.
+double dealt(Share purpose, uint64_t turn, uint64_t line) {
+  const auto which = static_cast<size_t>(purpose);
+  const uint64_t of_turn = kSteps[(which + 3) % std::size(kSteps)];
+  return share_from((turn * of_turn + line * kSteps[which]) >> 1);
+}
 
 /// One line of a tensor: its elements along an axis.
 struct PatternLine {
   Pattern pattern = Pattern::Plain;
   int64_t extent = 1;
   uint64_t random = 0;
+  uint64_t turn = 0, repeat = 0;  // how many lines before it have the same pattern
 
+  double share(Share purpose) const { return dealt(purpose, turn, repeat); }
   /// The place of what differs from the rest; often the first or the last.
   int64_t special() const {
-    const uint64_t choice = derive_seed(random, 1);
-    if (choice % 4 == 0) return 0;
-    if (choice % 8 == 1) return extent - 1;
-    return static_cast<int64_t>((choice >> 8) % static_cast<uint64_t>(extent));
+    const double choice = share(Share::Place);
+    if (choice < 0.25) return 0;
+    if (choice < 0.375) return extent - 1;
+    return static_cast<int64_t>(derive_seed(random, 1) % static_cast<uint64_t>(extent));
   }
-  /// How many elements come before the padding: any order of magnitude.
+  /// How many elements come before or behind the padding: any order of magnitude, but at least two.
   int64_t filled() const {
-    const double most = std::log2(static_cast<double>(extent));
-    return static_cast<int64_t>(std::exp2(most * share_from(derive_seed(random, 2))));
+    const double most = std::max(std::log2(static_cast<double>(extent)), 1.0);
+    return static_cast<int64_t>(std::exp2(1 + (most - 1) * share(Share::Filled)));
   }
   bool padding(int64_t place) const {
-    const bool at_the_start = derive_seed(random, 3) % 4 == 0;
+    const bool at_the_start = share(Share::Side) < 0.25;
     return at_the_start ? place < extent - filled() : place >= filled();
   }
   uint64_t block(int64_t place) const {
-    const int64_t length = int64_t{1} << (1 + derive_seed(random, 4) % kMostBlock);
+    const int64_t length = int64_t{1} << (1 + static_cast<int>(kMostBlock * share(Share::Block)));
     return derive_seed(random, 16 + static_cast<uint64_t>(place / length));
   }
+  double size() const { return std::ldexp(1.0, static_cast<int>(5 * share(Share::Size)) - 2); }
+  bool negative() const { return share(Share::Sign) < 0.5; }
+  bool alike() const { return share(Share::Alike) < 0.5; }
 };
+
+Layout layout_of(const TensorDraw& draw) { return kLayouts[draw.turn() % std::size(kLayouts)]; }
 
 /// Where a tensor's lines lie.
 struct LinePlan {
   int64_t extent = 1, stride = 1;
-  uint64_t seed = 0, turn = 0;
+  uint64_t seed = 0, turn = 0, input = 0;
 
   /// Vectors may have several patterns; other tensors have lines along the last axis, or another.
   static LinePlan of(const TensorDraw& draw, int64_t count) {
     LinePlan plan;
     plan.seed = derive_seed(draw.seed, 81);
-    plan.turn = draw.cell.seed % kStructureTurns + 3 * draw.earlier.size();
+    plan.turn = draw.turn();
+    plan.input = draw.earlier.size();
     if (draw.shape.empty()) return plan;
-    const uint64_t choice = derive_seed(draw.seed, 82);
     size_t axis = draw.shape.size() - 1;
-    if (axis > 0 && choice % 4 == 0) axis = (choice >> 8) % axis;
+    if (axis > 0 && layout_of(draw) == Layout::Across) axis = plan.turn / 4 % axis;
     for (size_t i = axis + 1; i < draw.shape.size(); ++i) plan.stride *= draw.shape[i];
     plan.extent = draw.shape[axis];
     const bool vector = draw.shape.size() == 1 && draw.spec.role == task::Role::Input;
-    if (vector && (choice % 2 == 0 || !tensor::is_float(draw.spec.dtype)))
-      plan.extent = std::min(kSegment, count);
+    if (vector && (plan.turn / 2 % 2 == 0 || !tensor::is_float(draw.spec.dtype)))
+      plan.extent = std::min(kStructureSegment, count);
     return plan;
   }
   int64_t place(int64_t at) const { return at / stride % extent; }
   PatternLine line(int64_t at) const {
     const auto number = static_cast<uint64_t>(at / (stride * extent) * stride + at % stride);
-    return {static_cast<Pattern>((turn + number) % kPatterns), extent, derive_seed(seed, number)};
+    const uint64_t repeat = number / kPatterns;
+    // From repeat to repeat, the lines of other inputs meet other lines of the first.
+    const uint64_t pattern = (kLinesOfTurn * turn + number + repeat * input) % kPatterns;
+    return {static_cast<Pattern>(pattern), extent, derive_seed(seed, number), turn, repeat};
   }
 };
 
@@ -99,8 +136,8 @@ struct LinePlan {
 double least_normal(DType type) { return std::ldexp(1.0, limited({-1100, 0}, type).low + 1); }
 
 double pattern_number(const PatternLine& line, int64_t place, uint64_t random, double least) {
-  const double size = std::ldexp(1.0, static_cast<int>(line.random % 5) - 2);
-  const double sign = (line.random >> 8) % 2 == 0 ? 1 : -1;
+  const double size = line.size();
+  const double sign = line.negative() ? -1 : 1;
   const double ordinary = (0.5 + share_from(random)) * (random % 2 == 0 ? size : -size);
   const auto at = static_cast<double>(place), extent = static_cast<double>(line.extent);
   switch (line.pattern) {
@@ -115,14 +152,14 @@ double pattern_number(const PatternLine& line, int64_t place, uint64_t random, d
     case Pattern::Padded:
       return line.padding(place) ? 0 : ordinary;
     case Pattern::Alternating: {
-      const double alike = line.random % 2 == 0 ? size : std::fabs(ordinary);
+      const double alike = line.alike() ? size : std::fabs(ordinary);
       return (place + (sign < 0 ? 1 : 0)) % 2 == 0 ? alike : -alike;
     }
     case Pattern::Ones:
       return 1;
     case Pattern::OneLarge: {
       if (place == line.special()) return sign * 256 * size;
-      const double less = std::pow(10.0, -3 - 4 * share_from(derive_seed(line.random, 6)));
+      const double less = std::pow(10.0, -3 - 4 * line.share(Share::Less));
       return sign * std::max(256 * size * less * (0.5 + 0.5 * share_from(random)), least);
     }
     case Pattern::Blocks: {
@@ -153,7 +190,7 @@ int64_t pattern_integer(const PatternLine& line, int64_t place, uint64_t random,
     case Pattern::Ascending:
       return within(at);
     case Pattern::Descending:
-      return line.random % 2 == 0 ? within(last - at) : within(width - 1 - at % width);
+      return line.alike() ? within(last - at) : within(width - 1 - at % width);
     case Pattern::Constant:
       return within(line.random);
     case Pattern::OneHot:
@@ -162,9 +199,9 @@ int64_t pattern_integer(const PatternLine& line, int64_t place, uint64_t random,
     case Pattern::Padded:
       return line.padding(place) ? range.low : within(random);
     case Pattern::Alternating:
-      return (place + static_cast<int64_t>(line.random % 2)) % 2 == 0 ? range.low : range.high;
+      return (place + (line.alike() ? 1 : 0)) % 2 == 0 ? range.low : range.high;
     case Pattern::Ones:
-      return line.random % 2 == 0 ? range.high : std::clamp(int64_t{1}, range.low, range.high);
+      return line.alike() ? range.high : std::clamp(int64_t{1}, range.low, range.high);
     case Pattern::Blocks:
       return within(line.block(place));
     default:
@@ -189,13 +226,16 @@ void permute_in_order(HostTensor* tensor, uint64_t seed) {
 /// Whether the tensor has one structure throughout. Square matrices are every other turn the
 /// identity, and weights often ones, as initialisation leaves them.
 Whole whole_structure(const TensorDraw& draw) {
-  const uint64_t choice = derive_seed(draw.seed, 83);
   const size_t rank = draw.shape.size();
   const bool square = rank > 1 && draw.shape[rank - 1] == draw.shape[rank - 2];
-  const uint64_t turn = draw.cell.seed % kStructureTurns + draw.earlier.size();
-  if (square ? turn % 2 == 0 : rank > 1 && choice % 16 == 0) return Whole::Identity;
+  const Layout layout = layout_of(draw);
+  if (square ? draw.turn() % 2 == 0 : rank > 1 && layout == Layout::Identity)
+    return Whole::Identity;
   const bool weight = draw.spec.role == task::Role::Weight;
-  return (choice >> 8) % (weight ? 3 : 12) == 0 ? Whole::Ones : Whole::No;
+  // Each weight has turns of its own: any of them may be the only one.
+  const uint64_t step = kSteps[draw.earlier.size() % std::size(kSteps)];
+  const bool often = share_from(draw.cell.seed % kTurns * step >> 1) < 1.0 / 3;
+  return (weight ? often : layout == Layout::Ones) ? Whole::Ones : Whole::No;
 }
 
 }  // namespace

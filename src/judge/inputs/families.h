@@ -38,12 +38,14 @@ Status check_legal(const task::Task& task, const graph::Graph& graph, const task
 /// Derives a separate seed for each purpose.
 uint64_t derive_seed(uint64_t seed, uint64_t purpose);
 
-/// Seeds of consecutive turns let `structured` begin with one structure after the other, so that a
-/// few cells of one tensor see them all.
-inline constexpr uint64_t kStructureTurns = 16;
+/// What a family must not leave out by chance it deals by turns: a few cells whose seeds have
+/// consecutive turns see all of it, whatever the first turn is.
+inline constexpr uint64_t kTurns = 1 << 16;
 constexpr uint64_t with_turn(uint64_t seed, uint64_t turn) {
-  return seed / kStructureTurns * kStructureTurns + turn % kStructureTurns;
+  return (seed * kTurns + turn % kTurns) & INT64_MAX;  // seeds are written and parsed as int64
 }
+/// How many structures there are, and how long the part of a vector is that has one.
+inline constexpr int64_t kStructures = 10, kStructureSegment = 64;
 
 /// Returns 0 … count - 1 in an order that the seed decides.
 std::vector<int64_t> shuffled(int64_t count, uint64_t seed);
