@@ -29,6 +29,8 @@ struct CellDraw {
   MagnitudeWindow window = {};
   std::optional<size_t> single = {};  // of `magnitudes`: the input that has single_window alone
   MagnitudeWindow single_window = {};
+  uint64_t single_turn = 0;       // among the cells that have one
+  uint64_t window_turn = 0;       // among the others
   bool divides_integers = false;  // the smallest integer has no quotient by -1
   bool ranks_integers = false;    // the judge compares scores as doubles
   bool narrows_integers = false;  // some become fp16, which ends at 65504
@@ -87,6 +89,11 @@ void for_each_draw(const tensor::HostTensor& tensor, uint64_t seed,
 void scale_by_fan_in(tensor::HostTensor* tensor);
 /// Writes one float, rounded to the tensor's type.
 void put(tensor::HostTensor* tensor, int64_t at, double value);
+/// Multiples of the golden ratio, without their whole parts: any consecutive ones lie evenly in
+/// [0, 1).
+constexpr double evenly(uint64_t number) {
+  return static_cast<double>(number * 0x9e3779b97f4a7c15 >> 11) * 0x1p-53;
+}
 /// The extent of the last dim; 1 for rank 0.
 int64_t row_length(const tensor::HostTensor& tensor);
 

@@ -4,6 +4,7 @@
 // one tensor. The alternative, a few fixed large values, is what `spikes` does; kernels can be
 // written around known sizes. The cost: the window is an estimate, so some tasks see a narrow one.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -64,13 +65,22 @@ double fan_in(const HostTensor& tensor) {
   return product;
 }
 
+/// Whether it is a tensor's turn, of every second one: four consecutive turns of a cell see all
+/// combinations of two inputs.
+bool has_turn(uint64_t turn, size_t input) {
+  constexpr uint64_t kMasks[] = {1, 2, 3, 5, 6, 7};
+  return std::popcount(turn & kMasks[input % std::size(kMasks)]) % 2 == 0;
+}
+
 /// Exponents of one tensor: half of the tensors, or three of four where the window is the whole
 /// type, use the whole window, the others a part of it.
 MagnitudeWindow window_of(const TensorDraw& draw) {
   const MagnitudeWindow window = limited(draw.cell.window, draw.spec.dtype);
-  const uint64_t random = derive_seed(draw.seed, 41);
+  const uint64_t turn = draw.cell.window_turn, random = derive_seed(draw.seed, 41);
+  const size_t input = draw.earlier.size();
   const int width = window.high - window.low;
-  if ((window.whole ? random % 4 != 1 : random % 2 == 0) || width <= kNarrow) return window;
+  const bool all = has_turn(turn, input) || (window.whole && has_turn(turn, input + 1));
+  if (all || width <= kNarrow) return window;
   const int low =
       window.low + static_cast<int>((random >> 8) % static_cast<uint64_t>(width - kNarrow + 1));
   return {low, low + kNarrow, window.whole};
@@ -86,21 +96,35 @@ double number_of(int exponent, uint64_t random) {
   return std::ldexp(mantissa, exponent);  // mantissa: [1, 2)
 }
 
-/// Rows, or a whole tensor, of about one size: at the low end of the window, at its top, or
-/// anywhere. Beside larger terms of a sum, small ones would not show.
+/// Where one band of the window begins: at the low end, at its top, or between. Those between are
+/// dealt, so that 48 rows have all sizes.
+double band_of(uint64_t line, double places) {
+  const uint64_t kind = line % 8;
+  if (kind == 0) return 0;
+  if (kind == 4) return places - 1;
+  return std::floor(places * evenly(line / 8 * 6 + kind - (kind > 4 ? 2 : 1)));
+}
+
+/// Rows, or every second time the whole tensor, of about one size. Beside larger terms of a sum,
+/// small ones would not show.
 void fill_bands(const TensorDraw& draw, HostTensor* tensor) {
   const MagnitudeWindow window = limited(draw.cell.single_window, draw.spec.dtype);
-  const uint64_t seed = derive_seed(draw.seed, 45);
   const int width = std::min(kNarrow, window.high - window.low);
-  const auto places = static_cast<uint64_t>(window.high - window.low - width + 1);
+  const double places = window.high - window.low - width + 1;
   const int64_t row = part_length(*tensor);
+  const auto lines = static_cast<uint64_t>(tensor::value_count(*tensor) / row);
+  const uint64_t turn = draw.cell.single_turn, pair = turn / 2, first = turn * lines;
+  const uint64_t kind = (pair + pair / 3) % 3;  // of several inputs, each has all kinds
+  const uint64_t seed = derive_seed(draw.seed, 45);
+  const double all = kind < 2 ? band_of(4 * kind, places) : std::floor(places * evenly(pair));
   for_each_draw(*tensor, seed, [&](int64_t at, uint64_t random) {
-    const uint64_t line = seed % 2 == 0 ? static_cast<uint64_t>(at / row) : 0;
-    const uint64_t band = derive_seed(seed, line);
-    const uint64_t kind = ((seed >> 8) + line) % 3;
-    const uint64_t from = kind == 0 ? 0 : kind == 1 ? places - 1 : band % places;
+    const auto line = static_cast<uint64_t>(at / row);
+    const double from = turn % 2 == 0 ? band_of(first + line, places) : all;
+    // Every second element takes the next exponent in turn, so that a row has them all.
+    const uint64_t place = static_cast<uint64_t>(at) + derive_seed(seed, line);
+    const uint64_t step = place % 2 == 0 ? place / 2 : random >> 1;
     const int exponent = window.low + static_cast<int>(from) +
-                         static_cast<int>((random >> 1) % static_cast<uint64_t>(width + 1));
+                         static_cast<int>(step % static_cast<uint64_t>(width + 1));
     const double value = std::min(number_of(exponent, random), largest_finite(tensor->dtype));
     put(tensor, at, random % 2 != 0 ? -value : value);
   });
@@ -162,14 +186,27 @@ Result<HostTensor> draw_magnitudes(const TensorDraw& draw) {
   const int octaves = std::max(window.high - window.low, 1), top = (octaves + 15) / 16;
   const int64_t row_elements = part_length(tensor);
   const double largest = largest_finite(dtype);
+  const uint64_t period = window.whole ? 4 : 3, input = draw.earlier.size();
+  const auto length = static_cast<uint64_t>(row_elements);
+  const uint64_t half = static_cast<uint64_t>(tensor::value_count(tensor)) / (2 * period);
   for_each_draw(tensor, derive_seed(draw.seed, 43), [&](int64_t at, uint64_t random) {
-    const uint64_t row = draw.seed + static_cast<uint64_t>(at / row_elements);
-    const uint64_t kind = row % (window.whole ? 4 : 3);
+    const uint64_t place = static_cast<uint64_t>(at) % length;
+    // Rows of one kind meet rows of every kind of the other inputs.
+    const uint64_t line = static_cast<uint64_t>(at) / length;
+    const uint64_t row = draw.turn() + line + input * (line / period + draw.cell.seed % kTurns / 4);
+    const uint64_t kind = row % period;
     const bool large = draw.spec.role == task::Role::Input && kind < 2;
     const int from = large ? octaves - top : 0;
     const int among = large || kind == 3 ? top : octaves;
     const auto choices = static_cast<uint64_t>(among + (window.whole && kind != 3 ? 1 : 0));
-    const int exponent = window.low + from + static_cast<int>((random >> 1) % choices);
+    uint64_t choice = (random >> 1) % choices;
+    // Every second element takes exponents in turn, so that a few tensors have them all.
+    if (among == octaves && (place + input) % 2 == 0) {
+      const uint64_t number = (row / period * length + place) / 2;
+      const double share = evenly(number + draw.cell.window_turn * half);
+      choice = static_cast<uint64_t>(static_cast<double>(choices) * share);
+    }
+    const int exponent = window.low + from + static_cast<int>(choice);
     const double value = std::min(number_of(exponent, random), largest);
     const bool negative = large ? kind == 0 : random % 2 != 0;
     put(&tensor, at, negative ? -value : value);

@@ -159,15 +159,19 @@ bool has_large(const Immediates& immediates) {
 
 /// In three of four cells of a formula with products, one input alone has a wide window.
 void choose_single(const task::Task& task, const graph::Graph& graph, CellDraw* cell) {
-  const uint64_t choice = derive_seed(cell->seed, 44);
-  if (choice % 4 == 0) return;
   const auto windows = single_windows(task, graph);
   std::vector<size_t> wide;
   for (size_t i = 0; i < windows.size(); ++i) {
     if (windows[i]) wide.push_back(i);
   }
+  const uint64_t turn = cell->window_turn;
   if (wide.empty()) return;
-  cell->single = wide[(choice >> 8) % wide.size()];
+  if (turn % 4 == 0) {
+    cell->window_turn = turn / 4;
+    return;
+  }
+  cell->single_turn = turn / 4 * 3 + turn % 4 - 1;
+  cell->single = wide[cell->single_turn / 2 % wide.size()];
   cell->single_window = *windows[*cell->single];
 }
 
@@ -247,8 +251,10 @@ Result<std::vector<HostTensor>> draw_inputs(const task::Task& task, const graph:
                        did_you_mean(family, all_families()), join(all_families(), ", "));
   }
   CellDraw cell{task, dims, seed, constants_of(graph)};
+  cell.window_turn = seed % kTurns;
   const bool large = immediates != nullptr && has_large(*immediates);
-  if (family == "magnitudes" || family == "mix" || large) cell.window = magnitude_window(task, graph);
+  if (family == "magnitudes" || family == "mix" || large)
+    cell.window = magnitude_window(task, graph);
   if (family == "magnitudes") choose_single(task, graph, &cell);
   if (immediates != nullptr) cell.immediates = *immediates;
   note_integers(graph, &cell);

@@ -256,6 +256,41 @@ TEST(Families, MagnitudesAvoidOverflowBelowAndAboveOrdinaryValues) {
   }
 }
 
+/// Whether the elements of four consecutive cells have every exponent from `low` to below `high`.
+void expect_exponents(const OneInput& one, int low, int high) {
+  for (uint64_t first = 0; first < 140; first += 7) {
+    std::set<int> missing;
+    for (int exponent = low; exponent < high; ++exponent) missing.insert(exponent);
+    for (uint64_t turn = first; turn < first + 4; ++turn) {
+      const auto drawn = draw_inputs(one.task, one.graph, {{"N", 4096}}, "magnitudes",
+                                     with_turn(derive_seed(turn, 1), turn));
+      ASSERT_TRUE(drawn);
+      std::vector<double> values(4096);
+      tensor::load_values((*drawn)[0], 0, values);
+      for (const double value : values) missing.erase(std::ilogb(value));
+    }
+    EXPECT_TRUE(missing.empty()) << missing.size() << " from " << *missing.begin() << ", turn "
+                                 << first;
+  }
+}
+
+// A kernel that is wrong for one exponent must not pass by luck.
+TEST(Families, AFewMagnitudesHaveEveryExponent) {
+  OneInput one(DType::Fp32);
+  expect_exponents(one, -126, 128);
+  graph::Builder builder;
+  const graph::NodeId x = builder.input("x", DType::Fp64, {graph::Dim::symbol("N", 4096)});
+  const graph::NodeId square =
+      *builder.binary(graph::Op::Mul, Operand::tensor(x), Operand::tensor(x));
+  const graph::NodeId sum =
+      *builder.binary(graph::Op::Add, Operand::tensor(square), Operand::of(1.0));
+  one.graph = std::move(builder).finish({{"y", sum}});
+  one.task.inputs[0].dtype = DType::Fp64;
+  const auto alone = single_windows(one.task, one.graph);
+  ASSERT_TRUE(alone[0]);
+  expect_exponents(one, alone[0]->low, alone[0]->high);
+}
+
 TEST(Families, CopiesSeeTheWholeType) {
   for (const auto& [dtype, largest, least] : {std::tuple(DType::Fp32, 0x1p127, 0x1p-124),
                                               {DType::Fp64, 0x1p1020, 0x1p-1000},
