@@ -22,8 +22,9 @@ using tensor::HostTensor;
 
 constexpr int64_t kMostLevels = 17;
 constexpr uint64_t kLevels[] = {2, 3, 5, 9, 17};
-constexpr uint64_t kZeroOf = 8;       // one of this many elements is zero
-constexpr uint64_t kZeroStartOf = 2;  // the same for the first of a row
+constexpr int64_t kLongRow = 4096, kFewRows = 8;  // of one tensor
+constexpr uint64_t kZeroOf = 8;                   // one of this many elements is zero
+constexpr uint64_t kZeroStartOf = 2;              // the same for the first of a row
 constexpr double kAlways[] = {0.0, 1.0, -1.0, 0.5,
                               2.0};  // constants that kernels often treat apart
 
@@ -253,12 +254,14 @@ bool has_levels(const TensorDraw& draw) {
          !draw.spec.legal.permutation;
 }
 
-/// In every second row only two elements, at secret places, have the largest level, and two others
-/// the smallest: elsewhere the first of equal maxima lies at the start of a row.
+/// In every second row, and in all long ones of a few, only two elements, at secret places, have
+/// the largest level, and two others the smallest: elsewhere the first of equal maxima lies at the
+/// start of a row.
 class RareExtremes {
  public:
-  RareExtremes(const std::vector<double>& values, uint64_t count, int64_t row, uint64_t seed)
-      : row_(row), seed_(seed) {
+  RareExtremes(const std::vector<double>& values, uint64_t count, int64_t row, bool all,
+               uint64_t turn, uint64_t seed)
+      : row_(row), all_(all), turn_(turn), seed_(seed) {
     const auto end = values.begin() + static_cast<long>(count);
     most_ = static_cast<size_t>(std::max_element(values.begin(), end) - values.begin());
     least_ = static_cast<size_t>(std::min_element(values.begin(), end) - values.begin());
@@ -270,8 +273,9 @@ class RareExtremes {
 
   size_t level(int64_t at, size_t drawn) const {
     if (others_.empty() || row_ < 8) return drawn;
-    const uint64_t of_row = derive_seed(seed_, static_cast<uint64_t>(at / row_));
-    if (of_row % 2 != 0) return drawn;
+    const auto line = static_cast<uint64_t>(at / row_);
+    if (!all_ && (turn_ + line) % 2 != 0) return drawn;
+    const uint64_t of_row = derive_seed(seed_, line);
     for (uint64_t place = 0; place < 4; ++place) {
       const uint64_t chosen = derive_seed(of_row, place) % static_cast<uint64_t>(row_);
       if (static_cast<int64_t>(chosen) == at % row_) return place < 2 ? most_ : least_;
@@ -281,7 +285,8 @@ class RareExtremes {
 
  private:
   int64_t row_;
-  uint64_t seed_;
+  bool all_;
+  uint64_t turn_, seed_;
   size_t most_ = 0, least_ = 0;
   std::vector<size_t> others_;
 };
@@ -292,12 +297,15 @@ Result<HostTensor> draw_ties(const TensorDraw& draw) {
   if (!has_levels(draw)) return draw_plain(draw.with("uniform", draw.seed));
   const HostTensor levels = KW_TRY(levels_of(draw));
   HostTensor tensor = KW_TRY(tensor::make_tensor(draw.spec.dtype, draw.shape));
-  const uint64_t count = kLevels[draw.seed % std::size(kLevels)];
+  const int64_t row = row_length(tensor);
+  const bool all_rare = row >= kLongRow && tensor::value_count(tensor) <= kFewRows * row;
+  // Two levels leave none for the other elements.
+  const uint64_t count = std::max(kLevels[draw.seed % std::size(kLevels)], all_rare ? 3UL : 2UL);
   std::vector<double> values(kMostLevels);
   tensor::load_values(levels, 0, values);
   const bool floats = tensor::is_float(tensor.dtype);
   const auto size = static_cast<size_t>(tensor::dtype_size(tensor.dtype));
-  const RareExtremes rare(values, count, row_length(tensor), derive_seed(draw.seed, 37));
+  const RareExtremes rare(values, count, row, all_rare, draw.turn(), derive_seed(draw.seed, 37));
   for_each_draw(tensor, derive_seed(draw.seed, 32), [&](int64_t at, uint64_t random) {
     const size_t level = rare.level(at, (random >> 3) % count);
     if (floats)

@@ -291,6 +291,15 @@ TEST(Families, AFewMagnitudesHaveEveryExponent) {
   expect_exponents(one, alone[0]->low, alone[0]->high);
 }
 
+TEST(Families, LongRowsOfTiesHaveTwoMaxima) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    const std::vector<double> v = OneInput(DType::Fp32).drawn("ties", seed);
+    const auto most = std::ranges::max_element(v);
+    EXPECT_LE(std::ranges::count(v, *most), 2) << seed;
+    EXPECT_LE(std::ranges::count(v, *std::ranges::min_element(v)), 2) << seed;
+  }
+}
+
 TEST(Families, CopiesSeeTheWholeType) {
   for (const auto& [dtype, largest, least] : {std::tuple(DType::Fp32, 0x1p127, 0x1p-124),
                                               {DType::Fp64, 0x1p1020, 0x1p-1000},
