@@ -277,8 +277,11 @@ class RareExtremes {
     if (!all_ && (turn_ + line) % 2 != 0) return drawn;
     const uint64_t of_row = derive_seed(seed_, line);
     for (uint64_t place = 0; place < 4; ++place) {
-      const uint64_t chosen = derive_seed(of_row, place) % static_cast<uint64_t>(row_);
-      if (static_cast<int64_t>(chosen) == at % row_) return place < 2 ? most_ : least_;
+      // Not in the first quarter of a long row: shorter ones have such places.
+      const int64_t among = all_ ? row_ - row_ / 4 : row_;
+      const uint64_t before_end = derive_seed(of_row, place) % static_cast<uint64_t>(among);
+      if (row_ - 1 - static_cast<int64_t>(before_end) == at % row_)
+        return place < 2 ? most_ : least_;
     }
     return others_[drawn % others_.size()];
   }
