@@ -57,6 +57,13 @@ with tempfile.TemporaryDirectory() as name, ModelServer(key=KEY) as server:
         check(sockets(folder) == {home}, f"{model}: only the provider is connected to")
         check(KEY not in done.stdout + done.stderr, f"{model}: no key in the output")
 
+    # A proxy never sees what goes to this machine.
+    proxied = {**run, "env": environment(folder, server, http_proxy="http://127.0.0.1:9", ALL_PROXY="http://127.0.0.1:9")}
+    server.state.steps = [{"text": "hello"}]
+    done = subprocess.run([ask, MODELS[0], "hi"], **proxied)
+    check(done.returncode == 0, "a provider on this machine is asked without the proxy", done.stdout + done.stderr)
+    check(sockets(folder) == {home}, "the proxy is not connected to")
+
     # Nothing else opens any.
     for command in (["doctor"], ["doctor", "--json"], ["--version"], ["help"]):
         done = subprocess.run([kernelwright, *command], **run)

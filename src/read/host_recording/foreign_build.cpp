@@ -162,6 +162,7 @@ class HostNvcc : public ports::Compiler {
 #endif
     limits.output_bytes = 4 << 20;
     limits.allowed = &allowed;
+    limits.confined = true;
     const os::ProcessResult result =
         KW_TRY(os::run_process(command_for(nvcc_, request_, folder), {}, limits,
                                {"TMPDIR=" + folder, "LC_ALL=C", "CCACHE_DISABLE=1"}));

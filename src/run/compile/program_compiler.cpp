@@ -82,6 +82,7 @@ Result<ProgramCompiler::Step> ProgramCompiler::run(const std::vector<std::string
 #endif
   limits.output_bytes = 4 << 20;
   limits.allowed = &allowed;
+  limits.confined = true;
   return Step{KW_TRY(
       os::run_process(command, {}, limits, {"TMPDIR=" + scratch, "LC_ALL=C", "CCACHE_DISABLE=1"}))};
 }

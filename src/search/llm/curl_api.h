@@ -55,6 +55,7 @@ enum Option : int {
   kAcceptEncoding = 10102,
   kWriteFunction = 20011,
   kHeaderFunction = 20079,
+  kNoProxyFor = 10177,
   kPostFieldSize = 30120,
 };
 enum Info : int { kResponseCode = 0x200002, kPretransferTime = 0x300006 };

@@ -19,6 +19,7 @@
 #include "core/text.h"
 #include "llm/clock.h"
 #include "llm/curl_api.h"
+#include "llm/loopback.h"
 #include "os/interrupt.h"
 
 namespace kw::llm {
@@ -201,6 +202,7 @@ void CurlHttp::prepare(const curl::Api& api, const HttpRequest& request, Handles
   handles.header("Expect:");  // send the body without waiting for "100 Continue"
   set(curl::kUrl, request.url.c_str());
   set(curl::kErrorBuffer, error_text);
+  if (is_loopback(host_of(request.url))) set(curl::kNoProxyFor, "*");
   set(curl::kNoSignal, 1L);
   set(curl::kProtocols, 3L);  // http and https
   set(curl::kFollowLocation, 0L);

@@ -14,6 +14,7 @@
 
 #include "core/check.h"
 #include "llm/http_failure.h"
+#include "llm/loopback.h"
 
 namespace kw::llm {
 namespace {
@@ -22,18 +23,6 @@ const Wire& wire_of(const ProviderRow& row) {
   const Wire* wire = find_wire(row.wire);
   KW_CHECK(wire != nullptr, "the configuration's reader has checked the wire");
   return *wire;
-}
-
-/// "https://host:port/path" -> "host".
-std::string host_of(const std::string& url) {
-  const size_t begin = url.find("://") + 3;
-  if (begin < url.size() && url[begin] == '[')
-    return url.substr(begin, url.find(']', begin) - begin + 1);
-  return url.substr(begin, url.find_first_of(":/", begin) - begin);
-}
-
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
 }
 
 Failure not_sent(FailureKind kind, std::string message) {
@@ -82,7 +71,7 @@ class StreamReader {
   /// The assembler; nullptr when the reply was not a stream.
   const Assembler* end() {
     parser_.finish();
-    show(std::exchange(held_, ""));  // the rest was not the whole key
+    show(key_.redact(std::exchange(held_, "")));  // the rest was not the whole key
     return used_ ? assembler_.get() : nullptr;
   }
 
@@ -146,8 +135,8 @@ Outcome HttpProvider::complete(const Request& given, const Watch& watch) {
   if (const auto fine = check_request(given); !fine)
     return not_sent(FailureKind::BadRequest, fine.error().message);
   const Request request = own_words(given, wire_);
-  const std::string host = host_of(row_.base_url);
-  if (!key_.empty() && !row_.base_url.starts_with("https://") && !is_loopback(host)) {
+  const bool own_machine = is_loopback(host_of(row_.base_url));
+  if (!key_.empty() && !row_.base_url.starts_with("https://") && !own_machine) {
     return not_sent(
         FailureKind::Auth,
         fmt::format("{}: a key is not sent over plain http to another machine; use https, "

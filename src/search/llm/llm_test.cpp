@@ -7,6 +7,7 @@
 #include "llm/command_provider.h"
 #include "llm/config.h"
 #include "llm/http_failure.h"
+#include "llm/loopback.h"
 #include "llm/message_json.h"
 #include "llm/prices.h"
 #include "llm/request.h"
@@ -30,6 +31,40 @@ TEST(Secret, IsTakenOutOfTexts) {
   EXPECT_EQ(key.redact("?key=ab%22c%2F1234567&x"), "?key=[key]&x");
   EXPECT_EQ(Secret().redact("abc"), "abc");
   EXPECT_EQ(Secret("EMPTY").redact("an EMPTY line"), "an EMPTY line");
+}
+
+// A server may quote the key in other forms, or a part of it.
+TEST(Secret, IsTakenOutInOtherForms) {
+  const std::string text = "sk-test-0123456789abcdef/+?";
+  const Secret key(text);
+  for (const char* quoted :
+       {"c2stdGVzdC0wMTIzNDU2Nzg5YWJjZGVmLys/", "QmVhcmVyIHNrLXRlc3QtMDEyMzQ1Njc4OWFiY2RlZi8rPw==",
+        "OiBzay10ZXN0LTAxMjM0NTY3ODlhYmNkZWYvKz8K", "ICAgIHNrLXRlc3QtMDEyMzQ1Njc4OWFiY2RlZi8rPw",
+        "?+/fedcba9876543210-tset-ks", "sk-test-01234567", "sk-test-0123",
+        "sk-test-0123456789abcdef/+", "sk-test-0123456789abcdef%2F%2B%3F"}) {
+    const std::string shown = key.redact("before " + std::string(quoted) + " after");
+    EXPECT_NE(shown.find("[key]"), std::string::npos) << quoted << ": " << shown;
+    EXPECT_LT(shown.size(), std::string("before [key] after").size() + 14)
+        << quoted << ": " << shown;
+    std::string held, pieces;
+    for (const char one : std::string(quoted))
+      pieces += key.redact_piece(std::string(1, one), held);
+    pieces += key.redact(held);
+    EXPECT_NE(pieces.find("[key]"), std::string::npos) << quoted << ": " << pieces;
+    EXPECT_EQ(pieces.find("sk-test"), std::string::npos) << quoted << ": " << pieces;
+  }
+  EXPECT_EQ(key.redact("sk-test-012"), "sk-test-012") << "too short to be a part of it";
+}
+
+TEST(Loopback, IsAnAddressOrOneName) {
+  for (const char* url : {"http://localhost:1/v1", "http://127.0.0.1", "http://127.9.9.9:80/x",
+                          "http://[::1]:8080/v1", "https://localhost"})
+    EXPECT_TRUE(is_loopback(host_of(url))) << url;
+  for (const char* url :
+       {"http://127.evil.com/v1", "http://localhost:x@evil.com/", "http://evil.com#@127.0.0.1",
+        "http://localhost.evil.com", "http://[::2]:1", "http://128.0.0.1", "http://0.0.0.0:1",
+        "http://[::1", "http://127.1.evil.com:127"})
+    EXPECT_FALSE(is_loopback(host_of(url))) << url << " -> " << host_of(url);
 }
 
 TEST(Secret, IsTakenOutOfPiecesOfEverySize) {
@@ -164,8 +199,7 @@ const TomlCase kTomlCases[] = {
     {"negative", "[provider.anthropic]\nmax_parallel = -1", "'max_parallel' must be 0 or more"},
     {"word", "[provider.anthropic]\nkey = \"maybe\"", "required, optional, none"},
     {"injection", "[provider.anthropic]\nheaders = { x = \"a\\nb: c\" }", "one line"},
-    {"header_key", "[provider.anthropic]\nheaders = { X-Api-Key = \"k\" }",
-     "key_env or key_file"},
+    {"header_key", "[provider.anthropic]\nheaders = { X-Api-Key = \"k\" }", "key_env or key_file"},
     {"header_name", "[provider.anthropic]\nheaders = { \"a: b\" = \"c\" }", "name of a header"},
     {"price_model", "[[price]]\nmodel = \"x\"\ninput = 1\noutput = 1", "provider:model"},
     {"price_half", "[[price]]\nmodel = \"a:b\"\ninput = 1", "needs model"},

@@ -4,7 +4,7 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "core/result.h"
 
@@ -13,14 +13,15 @@ namespace kw::llm {
 class Secret {
  public:
   Secret() = default;
-  explicit Secret(std::string text) : text_(std::move(text)) {}
+  explicit Secret(std::string text);
 
   bool empty() const { return text_.empty(); }
   /// For the only caller that sends it (curl_http.cpp).
   const std::string& reveal() const { return text_; }
-  /// `text` with "[key]" for every occurrence of the secret, plain or escaped as in JSON and URLs.
-  /// Some servers quote the key that they reject. Texts under 12 characters ("EMPTY", "ollama") are
-  /// not secrets: replacing them would damage messages.
+  /// `text` with "[key]" for every occurrence of the secret or of its first 12 or more characters:
+  /// plain, reversed, in base64, or escaped as in JSON and URLs. Some servers quote the key that
+  /// they reject. Texts under 12 characters ("EMPTY", "ollama") are not secrets: replacing them
+  /// would damage messages.
   std::string redact(std::string text) const;
   /// The same for a text that arrives in pieces; returns what can be shown now. The caller owns
   /// `held`: it keeps an end that may be the beginning of the secret.
@@ -28,6 +29,7 @@ class Secret {
 
  private:
   std::string text_;
+  std::vector<std::string> forms_;
 };
 
 /// The trimmed content of a file that only its owner can access (mode 600 or less).
