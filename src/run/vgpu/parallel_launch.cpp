@@ -54,10 +54,15 @@ void same_unit(Regions& into, std::vector<Worker>& workers, uint32_t r) {
 
 constexpr uint64_t kMergeUnits = 4096;  // merged together, so that the arrays stay in cache
 
-/// Merges the stamps of units [begin, end) of a region. Returns false when two threads used a unit
-/// and at least one wrote it: only a serial run can decide whether that is a race.
-bool merge_units(MemoryRegion& region, const std::vector<const MemoryRegion*>& parts,
-                 uint64_t fresh, uint64_t begin, uint64_t end) {
+/// What the threads did to units of a region.
+struct Use {
+  bool conflict = false;  // two used a unit and at least one wrote it: perhaps a race
+  bool written = true;    // every unit
+};
+
+/// Compares the stamps of units [begin, end). `all`: gets them too; null: they are not kept.
+Use compare_units(const std::vector<const MemoryRegion*>& parts, uint64_t fresh, uint64_t begin,
+                  uint64_t end, uint64_t* all) {
   uint8_t writers[kMergeUnits] = {};
   uint8_t readers[kMergeUnits] = {};  // other than the writer itself
   uint8_t conflict = 0;
@@ -68,21 +73,38 @@ bool merge_units(MemoryRegion& region, const std::vector<const MemoryRegion*>& p
     for (uint64_t u = 0; writes == nullptr && reads != nullptr && u < count; ++u)
       readers[u] |= static_cast<uint8_t>(reads[u] != 0);
     if (writes == nullptr) continue;
-    uint64_t* all = region.writes + begin;
+    for (uint64_t u = 0; all != nullptr && u < count; ++u)
+      all[begin + u] = std::max(all[begin + u], writes[u]);
     for (uint64_t u = 0; u < count; ++u) {
       const auto wrote = static_cast<uint8_t>(writes[u] >= fresh);
       conflict |= static_cast<uint8_t>(writers[u] & wrote);
       writers[u] |= wrote;
-      all[u] = std::max(all[u], writes[u]);
       if (reads != nullptr) readers[u] |= static_cast<uint8_t>((reads[u] != 0) & (wrote == 0));
     }
   }
-  for (uint64_t u = 0; u < count; ++u) conflict |= static_cast<uint8_t>(writers[u] & readers[u]);
-  return conflict == 0;
+  uint8_t written = 1;
+  for (uint64_t u = 0; u < count; ++u) {
+    conflict |= static_cast<uint8_t>(writers[u] & readers[u]);
+    written &= writers[u];
+  }
+  return {conflict != 0, written != 0};
 }
 
-bool merge_region(Regions& memory, std::vector<Worker>& workers, uint32_t r,
-                  uint32_t first_segment) {
+Use compare_region(const MemoryRegion& region, const std::vector<const MemoryRegion*>& parts,
+                   uint64_t fresh, uint64_t* all) {
+  Use use;
+  const uint64_t units = unit_count(region);
+  for (uint64_t begin = 0; begin < units && !use.conflict; begin += kMergeUnits) {
+    const Use some = compare_units(parts, fresh, begin, std::min(units, begin + kMergeUnits), all);
+    use.conflict = some.conflict;
+    use.written = use.written && some.written;
+  }
+  return use;
+}
+
+/// Returns false when only a serial run can decide whether there is a race.
+bool merge_region(Regions& memory, std::vector<Worker>& workers, uint32_t r, uint32_t first_segment,
+                  bool is_last) {
   MemoryRegion& region = memory.row(r);
   same_unit(memory, workers, r);
   const uint64_t fresh = uint64_t{first_segment} << global_stamp::kSegmentShift;
@@ -93,13 +115,14 @@ bool merge_region(Regions& memory, std::vector<Worker>& workers, uint32_t r,
     anyone_wrote = anyone_wrote || parts.back()->writes != nullptr;
   }
   if (!anyone_wrote) return true;
-  memory.ensure_writes(region);
-  const uint64_t units = unit_count(region);
-  for (uint64_t begin = 0; begin < units; begin += kMergeUnits) {
-    const uint64_t end = std::min(units, begin + kMergeUnits);
-    if (!merge_units(region, parts, fresh, begin, end)) return false;
+  if (is_last && region.is_result && region.writes == nullptr) {
+    // The merged stamps of a large result would take more time than all else here.
+    const Use use = compare_region(region, parts, fresh, nullptr);
+    region.defined = use.written;
+    if (use.conflict || use.written) return !use.conflict;
   }
-  return true;
+  memory.ensure_writes(region);
+  return !compare_region(region, parts, fresh, region.writes).conflict;
 }
 
 // Units that earlier launches wrote must count as written in this one.
@@ -117,7 +140,7 @@ void inherit(Regions& memory, Worker& worker) {
 }  // namespace
 
 ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const BlockOrder& order,
-                            int threads, uint64_t budget, uint32_t first_segment) {
+                            int threads, uint64_t budget, uint32_t first_segment, bool is_last) {
   const size_t count = std::min(static_cast<uint64_t>(threads), order.size());
   std::vector<Worker> workers(count);
   for (Worker& worker : workers) {
@@ -154,7 +177,8 @@ ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const
   // Each thread had the whole budget; which blocks it took must not decide the result.
   result.clean = result.clean && result.executed <= budget;
   for (uint32_t r = 0; r < memory.count() && result.clean; ++r) {
-    if (memory.row(r).tracked) result.clean = merge_region(memory, workers, r, first_segment);
+    if (memory.row(r).tracked)
+      result.clean = merge_region(memory, workers, r, first_segment, is_last);
   }
   return result;
 }

@@ -19,8 +19,8 @@ struct ParallelResult {
 
 /// Each host thread has its own stamps. They are compared afterwards, so conflicts between blocks
 /// are found on all threads. When not clean, memory is invalid and the program must run again
-/// serially.
+/// serially. `is_last`: no other launch follows, so stamps of results are not kept.
 ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const BlockOrder& order,
-                            int threads, uint64_t budget, uint32_t first_segment);
+                            int threads, uint64_t budget, uint32_t first_segment, bool is_last);
 
 }  // namespace kw::vgpu

@@ -28,7 +28,7 @@ constexpr int kPoison = 0xff;  // NaN in every float format
 
 // Fast check for the usual case: every unit has a stamp.
 bool all_written(const MemoryRegion& region) {
-  if (region.writes == nullptr) return region.size == 0;
+  if (region.writes == nullptr) return region.size == 0 || (region.is_result && region.defined);
   const uint64_t count = unit_count(region);
   constexpr uint64_t kChunk = 1024;
   for (uint64_t begin = 0; begin < count; begin += kChunk) {
@@ -127,6 +127,7 @@ Status ProgramMemory::fill(const ports::InputViews& inputs) {
     if (buffer.role == Role::Output && is_dense(buffer)) {
       std::byte* bytes = make_result(i, static_cast<size_t>(buffer.bytes));
       regions_.add_borrowed(std::move(info), bytes, static_cast<uint64_t>(buffer.bytes));
+      region_of_buffer(i).is_result = true;
     } else {
       regions_.add(std::move(info), static_cast<uint64_t>(buffer.bytes));
     }

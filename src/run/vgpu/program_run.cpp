@@ -165,8 +165,9 @@ class Attempt {
   }
 
   bool launch_parallel(const LaunchContext& c, const BlockOrder& order, RunOutcome& outcome) {
+    const bool is_last = static_cast<size_t>(c.launch_index) + 1 == program_.launches.size();
     ParallelResult result =
-        run_parallel(c, memory_.regions(), order, threads_, budget_, next_segment_);
+        run_parallel(c, memory_.regions(), order, threads_, budget_, next_segment_, is_last);
     late_ = std::move(result.late);
     dirty_parallel_ = !result.clean && late_.empty();
     next_segment_ = result.next_segment;

@@ -28,6 +28,7 @@ struct MemoryRegion {
   bool defined = true;             // has content before any write
   bool reports_undefined = false;  // storing undefined bits here is a finding (outputs)
   bool constant = false;
+  bool is_result = false;  // after the last launch only asked whether all of it was written
 };
 
 enum class GroupState : uint8_t {

@@ -286,6 +286,35 @@ TEST(UndefinedTest, HarmlessRegistersChangeNothing) {
   }
 }
 
+// Threads keep no common stamps of a result that the last launch has written; one that it has not
+// written, or that an earlier launch began, still needs them.
+TEST(UndefinedTest, BlocksThatWriteNothingAreFoundOnAllThreads) {
+  const std::string text = entry(
+      ".param .u64 y, .param .u32 low, .param .u32 high",
+      "ld.param.u64 %rd1, [y]; ld.param.u32 %r2, [low]; ld.param.u32 %r3, [high]; mov.u32 %r1, "
+      "%ctaid.x; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; setp.ge.u32 %p1, %r1, %r2; "
+      "setp.lt.and.u32 %p2, %r1, %r3, %p1; @%p2 st.global.u32 [%rd4], %r1;");
+  struct Written {
+    std::vector<std::pair<uint32_t, uint32_t>> launches;  // the blocks that write
+    int64_t missing;
+  };
+  for (const Written& one :
+       {Written{{{0, 64}}, 0}, Written{{{0, 60}}, 4}, Written{{{0, 32}, {32, 64}}, 0},
+        Written{{{0, 32}, {33, 64}}, 1}, Written{{{0, 64}, {0, 10}}, 0}}) {
+    for (const int threads : {1, 2}) {
+      Bench bench(text);
+      const int y = bench.output("y", 64, tensor::DType::Int32);
+      for (const auto& [low, high] : one.launches)
+        bench.launch("k", {64}, {1}).params = {Bench::pointer(y), Bench::value(low),
+                                               Bench::value(high)};
+      bench.options.threads = threads;
+      bench.run();
+      const record::Finding* f = bench.found(FindingKind::OutputNotWritten);
+      EXPECT_EQ(f == nullptr ? 0 : f->count, one.missing) << threads;
+    }
+  }
+}
+
 TEST(UndefinedTest, OutputsNobodyWroteAreCounted) {
   Bench bench(entry(".param .u64 y",
                     "ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 8; "
