@@ -5,11 +5,13 @@
 // origin per warp is kept for the message; with several it may name the wrong one.
 #include "vgpu/taint.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/core.h>
 
 #include "vgpu/address.h"
+#include "vgpu/lane_values.h"
 #include "vgpu/pool.h"
 #include "vgpu/report.h"
 #include "vgpu/slow_ops.h"
@@ -64,16 +66,6 @@ std::string origin_text(const Machine& m, const UndefinedOrigin& origin, const S
                      origin.region == kSharedRegion
                          ? "it is uninitialised (or its writer is not waited for)"
                          : "nothing was written to it yet");
-}
-
-bool any_bit(const std::byte* bytes, uint32_t count) {
-  uint64_t any = 0;
-  for (uint32_t at = 0; at < count; at += sizeof any) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes + at, sizeof word);
-    any |= word;
-  }
-  return any != 0;
 }
 
 /// A thread and the lane that it reads, packed into an UndefinedOrigin.
@@ -143,9 +135,10 @@ void mark_register(Warp& w, const SavedSlot& slot, uint32_t mask, bool undefined
 
 void end_taint_if_clean(const Machine& m, Warp& w) {
   if (w.shadow[w.undefined_at] != std::byte{0}) return;
-  constexpr uint32_t kStep = 64;
-  for (uint32_t at = 0; at < m.launch.code->file_bytes; at += kStep) {
-    if (!any_bit(w.shadow + at, kStep)) continue;
+  constexpr uint32_t kStep = 1024;
+  const uint32_t end = m.launch.code->file_bytes;
+  for (uint32_t at = 0; at < end; at += kStep) {
+    if (!any_bit(w.shadow + at, std::min(kStep, end - at))) continue;
     while (w.shadow[at] == std::byte{0}) ++at;
     w.undefined_at = at;
     return;

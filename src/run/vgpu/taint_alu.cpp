@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "vgpu/address.h"
+#include "vgpu/lane_values.h"
 #include "vgpu/machine.h"
 #include "vgpu/slow_ops.h"
 #include "vgpu/taint.h"
@@ -40,13 +41,7 @@ Wide get(const std::byte* file, uint32_t slot, int width, int lane) {
 /// Whether no lane has a bit set in this register.
 bool is_clear(const std::byte* file, uint32_t slot, int width) {
   if (width == 0) return word(file + slot) == 0;
-  uint64_t any = 0;
-  for (int at = 0; at < width * kLanes; at += 8) {
-    uint64_t part = 0;
-    std::memcpy(&part, file + slot + at, 8);
-    any |= part;
-  }
-  return any == 0;
+  return !any_bit(file + slot, static_cast<uint32_t>(width) * kLanes);
 }
 
 void clear(std::byte* file, uint32_t slot, int width, uint32_t lanes) {
