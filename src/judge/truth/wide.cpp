@@ -9,13 +9,12 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kMostExponent = 0x1p1020;  // of an exponent; beyond it a value is infinite or 0
-constexpr double kFar = 1100;               // a term this many binary places below has no effect
 constexpr long double kLog2E = 1.442695040888963407359924681001892137L;
 constexpr double kLn2 = 0.693147180559945309417232121458176568;
 
 }  // namespace
 
-void Wide::finalize() {
+void Wide::finalize_rare() {
   if (mantissa_ == 0 || !std::isfinite(mantissa_)) {
     exponent_ = 0;
     return;
@@ -32,18 +31,6 @@ double Wide::value() const {
   if (exponent_ > 1023) return std::copysign(kInf, mantissa_);
   if (exponent_ < -1080) return std::copysign(0.0, mantissa_);
   return std::ldexp(mantissa_, static_cast<int>(exponent_));
-}
-
-Wide operator+(const Wide& a, const Wide& b) {
-  if (!a.finite() || !b.finite() || (a.zero() && b.zero())) return Wide(a.mantissa_ + b.mantissa_);
-  if (a.zero()) return b;
-  if (b.zero()) return a;
-  const bool first = a.exponent_ >= b.exponent_;
-  const Wide &large = first ? a : b, &small = first ? b : a;
-  const double apart = large.exponent_ - small.exponent_;
-  if (apart > kFar) return large;
-  return Wide(large.mantissa_ + std::ldexp(small.mantissa_, -static_cast<int>(apart)),
-              large.exponent_);
 }
 
 bool operator<(const Wide& a, const Wide& b) {

@@ -165,5 +165,23 @@ TEST(WideRules, PowersOfSpecialValues) {
   EXPECT_NEAR(log(power(huge, Wide(3))).value(), 3e5, 1e-6);
 }
 
+TEST(WideRun, NumbersOfAnySizeKeepTheirBits) {
+  const double most = std::numeric_limits<double>::max(), least = 0x1p-1074;
+  for (const double x : {1.0, -1.75, 0x1p-1022, 0x1p-1023, least, -3 * least, most, 0.0, -0.0}) {
+    EXPECT_EQ(Wide(x).value(), x);
+    EXPECT_EQ(std::signbit(Wide(x).value()), std::signbit(x));
+    int exponent = 0;
+    const double mantissa = std::frexp(x, &exponent);
+    EXPECT_EQ(Wide(x).mantissa(), 2 * mantissa);
+    EXPECT_EQ(Wide(x).exponent(), x == 0 ? 0 : exponent - 1);
+  }
+  for (int apart = 0; apart < 1100; ++apart) {  // sums as in fp64
+    const double x = std::ldexp(1.625, 20 - apart / 2), z = std::ldexp(-1.375, -apart);
+    EXPECT_EQ((Wide(x) + Wide(z)).value(), x + z) << apart;
+    EXPECT_EQ((Wide(z) + Wide(x)).value(), x + z) << apart;
+    EXPECT_EQ((Wide(1) + Wide(1.5, -apart)).value(), 1 + std::ldexp(1.5, -apart)) << apart;
+  }
+}
+
 }  // namespace
 }  // namespace kw::truth
