@@ -64,16 +64,18 @@ Result<std::unique_ptr<Laboratory>> Laboratory::open(const honest::HonestModule&
                                                      const LaboratorySettings& settings) {
   std::unique_ptr<Laboratory> made(new Laboratory(module, compiler, device, oracle, settings));
   made->parsed_ = KW_TRY(binding::parse_module(module.text, "module.cu"));
-  for (int time = 0; time < 2; ++time) {  // the second time inputs and truths are there
-    const std::clock_t start =
-        std::clock();  // of the processor: a busy machine chooses the same modules
-    const auto report = KW_TRY(made->verify(module.text, settings.budget_seconds));
-    made->original_seconds_ = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    if (!report.ok())
-      return input_error("the original does not pass: {} {}", stage_of(report.gate.verdict),
-                         reason_of(report.gate.verdict));
-  }
+  KW_TRY(made->judge_original());
   return made;
+}
+
+Result<double> Laboratory::judge_original() {
+  const std::clock_t start =
+      std::clock();  // of the processor: a busy machine chooses the same modules
+  const auto report = KW_TRY(verify(module_.text, settings_.budget_seconds));
+  if (!report.ok())
+    return input_error("the original does not pass: {} {}", stage_of(report.gate.verdict),
+                       reason_of(report.gate.verdict));
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
 Result<verification::VerifyReport> Laboratory::verify(const std::string& text,
@@ -104,27 +106,30 @@ Result<Outcome> Laboratory::judge(const Mutation& mutation) {
     const auto parsed = binding::parse_module(text, "module.cu");
     if (!parsed) return Outcome{Fate::Stillborn, "plan", parsed.error().message};
   }
-  Result<Outcome> outcome = judge(mutation, text, settings_.budget_seconds);
-  // What ordinary users run has a larger budget.
-  const bool again =
-      outcome && (outcome->fate == Fate::Survived || outcome->how == "never reached");
-  if (again) {
-    const Result<Outcome> whole = judge(mutation, text, settings_.whole_budget_seconds);
-    if (whole && whole->fate == Fate::Killed) outcome = whole;
-  }
+  const Result<Outcome> outcome = judge(mutation, text);
   compiler_.use(Version::Original, nullptr);
   return outcome;
 }
 
-Result<Outcome> Laboratory::judge(const Mutation& mutation, const std::string& text,
-                                  double budget_seconds) {
+Result<Outcome> Laboratory::judge(const Mutation& mutation, const std::string& text) {
+  const std::optional<Outcome> refused = KW_TRY(refusal(mutation, text, settings_.budget_seconds));
+  if (refused) return *refused;
+  const Outcome outcome = KW_TRY(decide(mutation, text));
+  if (outcome.fate != Fate::Survived && outcome.how != "never reached") return outcome;
+  // What ordinary users run has a larger budget. The decision does not depend on it.
+  const auto whole = refusal(mutation, text, settings_.whole_budget_seconds);
+  return whole && *whole && (*whole)->fate == Fate::Killed ? **whole : outcome;
+}
+
+Result<std::optional<Outcome>> Laboratory::refusal(const Mutation& mutation,
+                                                   const std::string& text, double budget_seconds) {
   compiler_.use(Version::Mutated, &mutation);
   const auto report = KW_TRY(verify(text, budget_seconds));
   const record::Verdict& verdict = report.gate.verdict;
-  if (record::passed(verdict)) return decide(mutation, text);
+  if (record::passed(verdict)) return std::optional<Outcome>();
   if (reason_of(verdict).find("the virtual GPU cannot run it") != std::string::npos)
-    return Outcome{Fate::Stillborn, "ptx", reason_of(verdict)};
-  return Outcome{Fate::Killed, stage_of(verdict), reason_of(verdict)};
+    return std::optional(Outcome{Fate::Stillborn, "ptx", reason_of(verdict)});
+  return std::optional(Outcome{Fate::Killed, stage_of(verdict), reason_of(verdict)});
 }
 
 SweepTools Laboratory::sweep_tools() {

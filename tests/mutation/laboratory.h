@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,9 @@ class Laboratory {
                                                   ports::Oracle& oracle,
                                                   const LaboratorySettings& settings);
 
-  double original_seconds() const { return original_seconds_; }
+  /// Judges the original again, which must pass: inputs and truths are there now, as they are for
+  /// mutants. Returns the seconds of the processor that it took. To be called before judge().
+  Result<double> judge_original();
   std::vector<Mutation> mutations() const;
   Result<Outcome> judge(const Mutation& mutation);
 
@@ -50,7 +53,10 @@ class Laboratory {
   Laboratory(const honest::HonestModule& module, ports::Compiler& compiler, ports::Device& device,
              ports::Oracle& oracle, const LaboratorySettings& settings);
   Result<verification::VerifyReport> verify(const std::string& text, double budget_seconds);
-  Result<Outcome> judge(const Mutation& mutation, const std::string& text, double budget_seconds);
+  Result<Outcome> judge(const Mutation& mutation, const std::string& text);
+  /// What the gate says against the mutant; not set: it passes.
+  Result<std::optional<Outcome>> refusal(const Mutation& mutation, const std::string& text,
+                                         double budget_seconds);
   Result<Outcome> decide(const Mutation& mutation, const std::string& text);
   Result<Outcome> equivalent(const Mutation& mutation);
   Result<const Sweep*> sweep();
@@ -67,7 +73,6 @@ class Laboratory {
   LaboratorySettings settings_;
   verification::VerifyPools pools_;
   std::unique_ptr<Sweep> sweep_, aimed_;
-  double original_seconds_ = 0;
 };
 
 }  // namespace kw::mutation

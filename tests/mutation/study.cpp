@@ -52,9 +52,10 @@ class Study {
     const auto laboratory =
         Laboratory::open(module, *tools_.compiler, *tools_.device, tools_.oracle, settings);
     if (!laboratory) return skip(module, laboratory.error().message);
-    if ((*laboratory)->original_seconds() > settings_.most_seconds)
-      return skip(module, fmt::format("judging the original takes {:.1f} s",
-                                      (*laboratory)->original_seconds()));
+    const Result<double> seconds = (*laboratory)->judge_original();
+    if (!seconds) return skip(module, seconds.error().message);
+    if (*seconds > settings_.most_seconds)
+      return skip(module, fmt::format("judging the original takes {:.1f} s", *seconds));
     for (const Mutation& mutation :
          sample((*laboratory)->mutations(), settings_.each, settings_.seed))
       judge(module, **laboratory, mutation);
@@ -106,8 +107,8 @@ Result<int> run(const StudyOptions& options) {
   Tools tools;
   tools.compiler = KW_TRY(machine::open_compiler(os::env("KW_TEST_COMPILER")));
   tools.device = KW_TRY(machine::open_device({"vgpu", "", 0, {}}));
-  const auto modules = KW_TRY(honest::honest_modules(1, options.text("--only"),
-                                                       options.text("--source")));
+  const auto modules =
+      KW_TRY(honest::honest_modules(1, options.text("--only"), options.text("--source")));
   const std::vector<Json> before = KW_TRY(honest::read_json_lines(options.results));
   std::FILE* out = std::fopen(options.results.c_str(), "a");
   if (out == nullptr) return input_error("cannot write {}", options.results);
