@@ -132,7 +132,9 @@ Result<NodeId> cut(Builder& graph, NodeId node, int dim, const SliceValue& slice
   }
   const Dim start = KW_TRY(slice_bound(graph, slice.start, extent, Dim(0)));
   Dim stop = KW_TRY(slice_bound(graph, slice.stop, extent, extent));
-  if (stop.value() < start.value()) stop = start;
+  // Both lie within the extent, so its own ends need no guard.
+  const bool from_an_end = start.same_text(Dim(0)) || stop.same_text(extent);
+  if (!from_an_end && !at_most(graph, start, stop)) stop = start;
   if (step.is_constant()) return graph.slice(node, dim, start, stop, step.value());
   return every_nth(graph, KW_TRY(graph.slice(node, dim, start, stop)), dim, step);
 }
