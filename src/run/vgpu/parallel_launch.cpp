@@ -118,8 +118,9 @@ bool merge_region(Regions& memory, std::vector<Worker>& workers, uint32_t r, uin
   if (is_last && region.is_result && region.writes == nullptr) {
     // The merged stamps of a large result would take more time than all else here.
     const Use use = compare_region(region, parts, fresh, nullptr);
+    if (use.conflict) return false;
     region.defined = use.written;
-    if (use.conflict || use.written) return !use.conflict;
+    if (use.written) return true;
   }
   memory.ensure_writes(region);
   return !compare_region(region, parts, fresh, region.writes).conflict;
