@@ -156,6 +156,7 @@ task_formats::LoadOptions options_of(const std::string& path) {
     words >> value;
     if (word == "--input") options.inputs.push_back(value);
     if (word == "--function") options.function = value;
+    if (word == "--mode") options.evaluation = value == "eval";
     if (word == "--dims") {
       const size_t equals = value.find('=');
       options.dims[value.substr(0, equals)] = std::stoll(value.substr(equals + 1));
