@@ -142,11 +142,12 @@ def _exported(torch: Any, module: Any, arguments: list[Any], symbols: list[list[
 
 
 def _save(torch: Any, program: Any) -> Path:
-    from kernelwright.reference import cache_folder
+    from kernelwright.reference import cache_folder, make_folder
 
     folder = cache_folder() / "references"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     partial = folder / f"{os.getpid()}.pt2"
+    partial.touch(mode=0o600)
     torch.export.save(program, str(partial))
     digest = hashlib.sha256(partial.read_bytes()).hexdigest()[:16]
     path = folder / f"{digest}.pt2"

@@ -54,13 +54,21 @@ def cache_folder() -> Path:
     return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "kernelwright"
 
 
+def make_folder(folder: Path) -> None:
+    """Makes the missing folders of a path, for their user alone whatever the umask."""
+    for one in [*reversed(folder.parents), folder]:
+        if not one.is_dir():
+            one.mkdir(mode=0o700, exist_ok=True)
+
+
 def keep(name: str, text: str, suffix: str = ".py") -> Path:
     """Writes the text to a permanent file, named by its hash."""
     folder = cache_folder() / "references" / hashlib.sha256(text.encode()).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     path = folder / f"{name}{suffix}"
     if not path.exists():
         partial = path.with_suffix(f".{os.getpid()}")
+        partial.touch(mode=0o600)
         partial.write_text(text)
         partial.replace(path)
     return path

@@ -16,6 +16,7 @@
 #include <csignal>
 
 #include "core/check.h"
+#include "os/file_error.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
 #include "os/process.h"
@@ -158,10 +159,11 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv
                                             const ChildOptions& options) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return environment_error("creating a socket pair: {}", strerror(errno));
+    return environment_error("creating a socket pair: {}", reason_of(errno));
   }
   UniqueFd ours = above_standard(UniqueFd(ends[0]));
   UniqueFd theirs = above_standard(UniqueFd(ends[1]));
+  if (!ours || !theirs) return environment_error("creating a socket pair: {}", reason_of(EMFILE));
   auto [err_reader, err_writer] = KW_TRY(make_pipe());
   if (!ours || !theirs) return environment_error("creating a socket pair: no descriptor is free");
   SpawnRequest request{argv,        options.extra_env, -1, err_writer.get(), err_writer.get(),

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
 #include "os/file_error.h"
+#include "os/own_files.h"
 #include "os/permissions.h"
 #include "os/spawn.h"
 
@@ -19,7 +21,7 @@ namespace {
 UniqueFd open_file(const std::string& path, int flags) {
   int fd = -1;
   do {
-    fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666);
+    fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, kOwnFileMode);
   } while (fd < 0 && errno == EINTR);
   return UniqueFd(fd);
 }

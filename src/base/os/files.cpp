@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <glob.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 
 #include "core/text.h"
 #include "os/file_error.h"
+#include "os/own_files.h"
 #include "os/own_program.h"
 #include "os/permissions.h"
 
@@ -76,6 +78,12 @@ Status write_in_place(const std::string& path, std::string_view bytes) {
   return Done{};
 }
 
+// Nothing can be made beneath it. A function that has to write there reports an Error.
+std::string home_or_nowhere() {
+  const Result<std::string> home = home_directory();
+  return home ? *home : "/dev/null";
+}
+
 std::string temporary_name(const std::string& path) {
   static std::atomic<uint64_t> counter{0};
   return fmt::format("{}.tmp-{}-{}", path, ::getpid(), counter.fetch_add(1));
@@ -93,10 +101,18 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
+std::string reason_of(int code) {
+  struct rlimit most {};
+  if (code != EMFILE || ::getrlimit(RLIMIT_NOFILE, &most) != 0) return std::strerror(code);
+  return fmt::format(
+      "{}\n  hint: this process may open {} files at a time; raise it: ulimit -n 1024",
+      std::strerror(code), most.rlim_cur);
+}
+
 Error file_error(const std::string& doing, const std::string& path, int code) {
   const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
   const std::string text =
-      fmt::format("{} {}: {}{}", doing, path, std::strerror(code),
+      fmt::format("{} {}: {}{}", doing, path, reason_of(code),
                   full ? "\n  hint: free space there, or write to another folder" : "");
   const bool users = code == ENOENT || code == ENOTDIR || code == EISDIR || code == ENAMETOOLONG ||
                      code == ELOOP || code == EINVAL;
@@ -143,7 +159,7 @@ Status write_file(const std::string& path, std::string_view bytes, Sync sync) {
       return write_in_place(target, bytes);  // a device or pipe is not replaced
   }
   const std::string temporary = temporary_name(target);
-  Fd fd(open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
+  Fd fd(open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL, kOwnFileMode));
   if (fd.get() < 0) return file_error("writing", path, errno);
   if (Status ours = check_opened(fd.get(), path); !ours) {
     ::unlink(temporary.c_str());
@@ -183,9 +199,10 @@ Status make_directories(const std::string& path) {
   for (size_t at = 0; at != std::string::npos;) {
     at = path.find('/', at + 1);
     const std::string part = path.substr(0, at);
-    if (::mkdir(part.c_str(), 0777) == 0 || is_directory(part)) continue;
-    const int code = exists(part) ? ENOTDIR : errno;
-    return file_error("creating folder", part, code);
+    if (::mkdir(part.c_str(), kOwnFolderMode) == 0) continue;
+    const int failed = errno;  // the questions below change errno
+    if (is_directory(part)) continue;
+    return file_error("creating folder", part, exists(part) ? ENOTDIR : failed);
   }
   return Done{};
 }
@@ -287,24 +304,18 @@ std::string self_path() {
 
 std::string data_directory() {
   if (std::string xdg = env_path("XDG_DATA_HOME"); !xdg.empty()) return xdg + "/kernelwright";
-  std::string home = env_path("HOME");
-  if (home.empty()) home = "/tmp";
-  return home + "/.local/share/kernelwright";
+  return home_or_nowhere() + "/.local/share/kernelwright";
 }
 
 std::string config_directory() {
   if (std::string xdg = env_path("XDG_CONFIG_HOME"); !xdg.empty()) return xdg + "/kernelwright";
-  std::string home = env_path("HOME");
-  if (home.empty()) home = "/tmp";
-  return home + "/.config/kernelwright";
+  return home_or_nowhere() + "/.config/kernelwright";
 }
 
 std::string cache_directory() {
   if (std::string own = env_path("KERNELWRIGHT_CACHE"); !own.empty()) return own;
   if (std::string xdg = env_path("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/kernelwright";
-  std::string home = env_path("HOME");
-  if (home.empty()) home = "/tmp";
-  return home + "/.cache/kernelwright";
+  return home_or_nowhere() + "/.cache/kernelwright";
 }
 
 }  // namespace kw::os

@@ -15,7 +15,8 @@ Result<std::string> read_file(const std::string& path, uint64_t limit = uint64_t
 /// Whether a file must survive a power cut right after it was written. Caches need not.
 enum class Sync : uint8_t { Yes, No };
 /// Writes a temporary file in the same folder, then renames it. Readers see the old content or the
-/// new content, never a part. Sync::Yes adds an fsync before the rename.
+/// new content, never a part. Sync::Yes adds an fsync before the rename. Only this user can read
+/// the new file.
 Status write_file(const std::string& path, std::string_view bytes, Sync sync = Sync::Yes);
 /// Writes to an open file. Returns 0, or the errno of the write that failed.
 int write_all(int fd, std::string_view bytes);
@@ -25,6 +26,7 @@ bool is_directory(const std::string& path);
 uint64_t file_size(const std::string& path);
 /// The free bytes on the file system of a path; 0 when unknown.
 uint64_t free_space(const std::string& path);
+/// Makes the missing folders of the path, for this user alone.
 Status make_directories(const std::string& path);
 Status remove_file(const std::string& path);
 /// Names (not paths) in a folder, sorted; empty when the folder cannot be read.
@@ -49,7 +51,7 @@ bool drop_relative_paths();
 std::string self_path();
 /// Our cache folder: $KERNELWRIGHT_CACHE, otherwise $XDG_CACHE_HOME/kernelwright, otherwise
 /// ~/.cache/kernelwright. Here and below, a variable whose value is not absolute is ignored, and
-/// without $HOME the home is /tmp.
+/// without $HOME the home is that of os/own_files.h.
 std::string cache_directory();
 /// Our data folder: $XDG_DATA_HOME/kernelwright, otherwise ~/.local/share/kernelwright.
 std::string data_directory();

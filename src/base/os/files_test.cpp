@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <thread>
 
+#include "os/file_error.h"
 #include "os/library.h"
 #include "os/own_program.h"
 #include "os/shared_memory.h"
@@ -140,6 +142,14 @@ TEST_F(Files, Folders) {
   ASSERT_FALSE(through_file);
   EXPECT_NE(through_file.error().message.find("Not a directory"), std::string::npos);
   EXPECT_FALSE(make_directories(""));
+  // A file system that takes no folders. The reason is that of mkdir, not of a later question.
+  const auto refused = make_directories("/sys/kernelwright/x");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().blame, Blame::Environment) << refused.error().message;
+  EXPECT_EQ(refused.error().message.find("No such file"), std::string::npos)
+      << refused.error().message;
+  for (const int code : {EROFS, ENOSPC, EDQUOT, EACCES, EPERM, EIO, EMFILE})
+    EXPECT_EQ(file_error("creating folder", "x", code).blame, Blame::Environment) << code;
   EXPECT_EQ(glob(at("*")), (std::vector<std::string>{at("a"), at("f")}));
   EXPECT_TRUE(glob(at("none*")).empty());
   EXPECT_TRUE(remove_file(at("f")));

@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "os/file_error.h"
 #include "os/files.h"
+#include "os/own_files.h"
 
 namespace kw::os {
 
@@ -62,7 +63,7 @@ int try_lock(int fd, const std::string& path) {
 }
 
 UniqueFd open_lock(const std::string& path, int flags) {
-  return UniqueFd(::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0666));
+  return UniqueFd(::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, kOwnFileMode));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/text.h"
+#include "os/file_error.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
 #include "os/process.h"
@@ -21,11 +22,11 @@ namespace {
 // SIGPIPE here.
 Result<UniqueFd> input_file(std::string_view bytes) {
   UniqueFd fd = above_standard(UniqueFd(::memfd_create("kernelwright-input", MFD_CLOEXEC)));
-  if (!fd) return environment_error("preparing input: {}", std::strerror(errno));
+  if (!fd) return environment_error("preparing input: {}", reason_of(errno));
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd.get(), bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return environment_error("preparing input: {}", std::strerror(errno));
+    if (n < 0) return environment_error("preparing input: {}", reason_of(errno));
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   ::lseek(fd.get(), 0, SEEK_SET);

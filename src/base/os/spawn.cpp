@@ -31,6 +31,7 @@
 
 #include "core/text.h"
 #include "os/call_filter.h"
+#include "os/file_error.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
@@ -280,18 +281,20 @@ void UniqueFd::reset() {
 
 UniqueFd above_standard(UniqueFd fd) {
   if (!fd || fd.get() >= kFirstPrivateFd) return fd;
-  return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstPrivateFd));
+  UniqueFd above(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstPrivateFd));
+  if (!above && errno == EINVAL) errno = EMFILE;  // the limit is not above that number
+  return above;
 }
 
 Result<std::pair<UniqueFd, UniqueFd>> make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return environment_error("creating a pipe: {}", std::strerror(errno));
+    return environment_error("creating a pipe: {}", reason_of(errno));
   }
   std::pair<UniqueFd, UniqueFd> pipe{above_standard(UniqueFd(ends[0])),
                                      above_standard(UniqueFd(ends[1]))};
   if (!pipe.first || !pipe.second)
-    return environment_error("creating a pipe: no descriptor is free");
+    return environment_error("creating a pipe: {}", reason_of(EMFILE));
   return pipe;
 }
 
@@ -310,6 +313,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   for (std::string& entry : prepared.env_storage) prepared.envp.push_back(entry.data());
   prepared.envp.push_back(nullptr);
   const UniqueFd null = above_standard(UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC)));
+  if (!null) return environment_error("starting {}: {}", prepared.program, reason_of(errno));
   const int given[3] = {request.in, request.out, request.err};
   for (int i = 0; i < 3; ++i) prepared.fds[i] = given[i] >= 0 ? given[i] : null.get();
   prepared.fds[3] = request.channel;
@@ -325,7 +329,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   const int code = pid < 0 ? -pid : exec_error(reader.get());
   if (code == 0) return pid;
   if (pid > 0) kill_and_reap(pid);
-  return environment_error("starting {}: {}", prepared.program, std::strerror(code));
+  return environment_error("starting {}: {}", prepared.program, reason_of(code));
 }
 
 bool has_ended(pid_t pid) {

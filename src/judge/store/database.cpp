@@ -1,7 +1,11 @@
 #include "store/database.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sqlite3.h>
+
+#include "os/own_files.h"
+#include "os/spawn.h"
 
 namespace kw::store {
 
@@ -68,6 +72,9 @@ void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handl
 
 Result<Database> Database::open(const std::string& path) {
   sqlite3* handle = nullptr;
+  // SQLite would let other users read it; its log files take the mode of this one. An existing file
+  // is not opened: closing it would drop the locks that SQLite holds on it.
+  os::UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, os::kOwnFileMode));
   const int code =
       sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(handle);
