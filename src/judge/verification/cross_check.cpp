@@ -19,6 +19,7 @@
 #include "graph/cost.h"
 #include "inputs/families.h"
 #include "os/files.h"
+#include "os/own_files.h"
 #include "shapes/shapes.h"
 #include "single_run/json.h"
 
@@ -116,7 +117,8 @@ class Checker {
   const CrossCheckOptions& options_;
   const CrossCheckTorch& torch_;
   CrossCheckReport report_;
-  bool on_cpu_ = true;  // the last evaluation was on the CPU
+  bool refused_ = false;  // the cache, because other users can change it
+  bool on_cpu_ = true;    // the last evaluation was on the CPU
 };
 
 /// The cache file. Its name hashes everything the agreement depends on: the reference, our reading
@@ -133,8 +135,15 @@ std::string Checker::path_for(const torch_worker::FoundPython& python,
 
 bool Checker::remembered(const std::string& path) {
   if (path.empty() || options_.mode == CrossCheckMode::Always || !os::exists(path)) return false;
-  const Result<std::string> text = os::read_file(path, uint64_t{1} << 20);
-  if (!text) return false;
+  const size_t slash = path.rfind('/');
+  const Result<std::string> text =
+      os::read_own(path.substr(0, slash), path.substr(slash + 1), uint64_t{1} << 20);
+  if (!text) {
+    if (text.error().blame == Blame::Environment)
+      report_.notes.push_back("agreement is not cached: " + text.error().message);
+    refused_ = text.error().blame == Blame::Environment;
+    return false;
+  }
   const Result<Json> json = Json::parse(*text);
   if (!json || (*json)["format"].as_string() != kFormat) return false;
   report_.state = CrossCheckState::Remembered;
@@ -148,7 +157,7 @@ bool Checker::remembered(const std::string& path) {
 
 // If the cache cannot be written, the check repeats each time; the result is the same.
 void Checker::remember(const std::string& path) const {
-  if (path.empty()) return;
+  if (path.empty() || refused_) return;
   Json json = to_json(report_);
   json.set("format", kFormat);
   if (os::make_directories(path.substr(0, path.rfind('/'))))

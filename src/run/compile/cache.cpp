@@ -2,7 +2,8 @@
 // are kept on disk, under a hash of everything that decides the result: request, compiler,
 // arguments, headers. Headers count by name, size and time, because hashing their contents would
 // take too long. Failures are not kept. A cache in memory would be simpler, but would end with the
-// process. Files need care: entries carry a checksum, and the oldest are removed above max_bytes.
+// process. Files need care: entries carry their key and a checksum, a folder that other users can
+// change is not used, and the oldest entries are removed above max_bytes.
 // Other processes write too, so the folder's size is only known roughly between scans.
 #include "compile/cache.h"
 
@@ -14,17 +15,19 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <optional>
 
 #include "compile/search.h"
 #include "compile/wire.h"
 #include "core/hash.h"
 #include "os/files.h"
+#include "os/own_files.h"
 
 namespace kw::compile {
 namespace {
 
 // Must change with the layout of entries and with the processing of a compiler's result.
-constexpr std::string_view kFormat = "kernelwright compile cache 5\n";
+constexpr std::string_view kFormat = "kernelwright compile cache 6\n";
 constexpr int kUserFolderDepth = 8;
 // Other processes write too: scan the folder again after this number of writes.
 constexpr int kWritesBetweenScans = 256;
@@ -36,7 +39,26 @@ struct Entry {
   timespec used{};
 };
 
-std::string checksum(std::string_view payload) { return fmt::format("{:016x}", hash64(payload)); }
+// An entry: the format, a checksum over all that follows, the length of the key, the key, and the
+// outcome. The key is compared as a whole, so an entry under another one's name is not believed.
+std::string checksum(std::string_view text) { return fmt::format("{:016x}", hash64(text)); }
+
+std::string keyed(std::string_view key) { return fmt::format("{:016x}{}", key.size(), key); }
+
+std::string entry_of(std::string_view key, std::string_view payload) {
+  const std::string rest = keyed(key).append(payload);
+  return std::string(kFormat) + checksum(rest) + rest;
+}
+
+std::optional<std::string_view> payload_in(std::string_view entry, std::string_view key) {
+  constexpr size_t kSum = 16;
+  const std::string wanted = keyed(key);
+  if (!entry.starts_with(kFormat) || entry.size() < kFormat.size() + kSum) return std::nullopt;
+  const std::string_view sum = entry.substr(kFormat.size(), kSum);
+  const std::string_view rest = entry.substr(kFormat.size() + kSum);
+  if (!rest.starts_with(wanted) || sum != checksum(rest)) return std::nullopt;
+  return rest.substr(wanted.size());
+}
 
 std::vector<Entry> entries_in(const std::string& folder) {
   std::vector<Entry> entries;
@@ -75,7 +97,7 @@ std::vector<std::string> CachingCompiler::notes() const {
   return all;
 }
 
-std::string CachingCompiler::path_for(const ports::CompileRequest& request) const {
+CachingCompiler::Place CachingCompiler::place_of(const ports::CompileRequest& request) const {
   ports::CompileRequest key = request;
   key.timeout_seconds = 0;
   std::string text =
@@ -84,19 +106,28 @@ std::string CachingCompiler::path_for(const ports::CompileRequest& request) cons
   if (!request.include_folders.empty())
     text += fingerprint(request.include_folders, kUserFolderDepth);
   const std::string hash = hash_hex(text);
-  return fmt::format("{}/{}/{}", options_.folder, hash.substr(0, 2), hash.substr(2));
+  return {hash.substr(0, 2) + "/" + hash.substr(2), std::move(text)};
 }
 
-bool CachingCompiler::load(const std::string& path, ports::CompileOutcome* outcome) {
-  const auto bytes = os::read_file(path);
-  if (!bytes) return false;
-  std::string_view rest = *bytes;
-  bool good = rest.starts_with(kFormat) && rest.size() >= kFormat.size() + 16;
-  if (good) {
-    const std::string_view sum = rest.substr(kFormat.size(), 16);
-    rest.remove_prefix(kFormat.size() + 16);
-    good = sum == checksum(rest) && decode(rest, outcome) && outcome->compiled && !outcome->failed;
+bool CachingCompiler::is_usable() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return usable_;
+}
+
+void CachingCompiler::give_up(const Error& error) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (usable_) notes_.push_back("compiled images are not cached: " + error.message);
+  usable_ = false;
+}
+
+bool CachingCompiler::load(const Place& place, ports::CompileOutcome* outcome) {
+  const auto bytes = os::read_own(options_.folder, place.name);
+  if (!bytes) {
+    if (bytes.error().blame == Blame::Environment) give_up(bytes.error());
+    return false;
   }
+  const auto payload = payload_in(*bytes, place.key);
+  const bool good = payload && decode(*payload, outcome) && outcome->compiled && !outcome->failed;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!good) ++stats_.damaged;
   return good;
@@ -122,27 +153,24 @@ void CachingCompiler::make_room(uint64_t added) {
   }
 }
 
-void CachingCompiler::store(const std::string& path, const ports::CompileOutcome& outcome) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!writable_) return;
-  }
-  const std::string payload = encode(outcome);
-  const std::string bytes = std::string(kFormat) + checksum(payload) + payload;
-  Status written = os::make_directories(path.substr(0, path.rfind('/')));
+void CachingCompiler::store(const Place& place, const ports::CompileOutcome& outcome) {
+  const std::string path = options_.folder + "/" + place.name;
+  const std::string bytes = entry_of(place.key, encode(outcome));
+  Status written = os::check_own_folder(options_.folder);
+  if (written) written = os::make_directories(path.substr(0, path.rfind('/')));
   if (written) written = os::write_file(path, bytes, os::Sync::No);
+  if (!written) return give_up(written.error());
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (written) return make_room(bytes.size());
-  if (writable_) notes_.push_back("compiled images are not cached: " + written.error().message);
-  writable_ = false;
+  make_room(bytes.size());
 }
 
 Result<ports::CompileOutcome> CachingCompiler::compile(const ports::CompileRequest& request) {
   const auto start = std::chrono::steady_clock::now();
-  const std::string path = path_for(request);
+  const Place place = place_of(request);
   ports::CompileOutcome outcome;
-  if (load(path, &outcome)) {
-    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // marks it as used now
+  if (is_usable() && load(place, &outcome)) {
+    // Marks it as used now.
+    ::utimensat(AT_FDCWD, (options_.folder + "/" + place.name).c_str(), nullptr, 0);
     outcome.compiled->from_cache = true;
     outcome.compiled->seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -151,7 +179,7 @@ Result<ports::CompileOutcome> CachingCompiler::compile(const ports::CompileReque
     return outcome;
   }
   outcome = KW_TRY(inner_->compile(request));
-  if (outcome.compiled) store(path, outcome);
+  if (outcome.compiled && is_usable()) store(place, outcome);
   const std::lock_guard<std::mutex> lock(mutex_);
   ++stats_.misses;
   return outcome;

@@ -1,6 +1,7 @@
 // A Compiler with a cache on disk, shared by all processes with the same compiler and headers.
 // Entries are checked when read; a damaged one is compiled again. Failures are not cached. If the
-// folder cannot be written, it works without the cache and adds a note.
+// folder cannot be written, or if other users can change it, it works without the cache and adds a
+// note.
 #pragma once
 
 #include <cstdint>
@@ -36,17 +37,23 @@ class CachingCompiler : public ports::Compiler {
   CacheStats stats() const;
 
  private:
-  std::string path_for(const ports::CompileRequest& request) const;
-  bool load(const std::string& path, ports::CompileOutcome* outcome);
-  void store(const std::string& path, const ports::CompileOutcome& outcome);
+  struct Place {
+    std::string name;  // of the entry, below the folder
+    std::string key;   // everything that decides the result
+  };
+  Place place_of(const ports::CompileRequest& request) const;
+  bool load(const Place& place, ports::CompileOutcome* outcome);
+  void store(const Place& place, const ports::CompileOutcome& outcome);
   void make_room(uint64_t added);
+  void give_up(const Error& error);
+  bool is_usable() const;
 
   const std::unique_ptr<ports::Compiler> inner_;
   const CacheOptions options_;
   mutable std::mutex mutex_;
   CacheStats stats_;
   std::vector<std::string> notes_;
-  bool writable_ = true;
+  bool usable_ = true;
   int64_t known_bytes_ = -1;  // estimated size of the folder; -1: not scanned yet
   int writes_ = 0;
 };

@@ -42,8 +42,12 @@ class Cache : public ::testing::Test {
     char pattern[] = "/tmp/kw_cache_XXXXXX";
     ASSERT_NE(::mkdtemp(pattern), nullptr);
     folder_ = pattern;
+    umask_ = ::umask(022);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override {
+    ::umask(umask_);
+    std::filesystem::remove_all(folder_);
+  }
   CachingCompiler make(CacheOptions options = {}) {
     if (options.folder.empty()) options.folder = folder_ + "/cache";
     return CachingCompiler(std::make_unique<FakeCompiler>(&calls_), options);
@@ -55,6 +59,7 @@ class Cache : public ::testing::Test {
   }
   std::vector<std::string> entries() const { return os::glob(folder_ + "/cache/*/*"); }
   std::string folder_;
+  mode_t umask_ = 0;
   int calls_ = 0;
 };
 
@@ -142,6 +147,44 @@ TEST_F(Cache, DamagedEntriesAreMadeAgain) {
     EXPECT_EQ(compiler.stats().damaged, 1);
     EXPECT_EQ(*os::read_file(path), good);
   }
+}
+
+TEST_F(Cache, AnEntryInPlaceOfAnotherIsNotBelieved) {
+  ASSERT_TRUE(make().compile(asked("good")));
+  const std::string good_path = entries().at(0), good = *os::read_file(good_path);
+  ASSERT_TRUE(make().compile(asked("wrong")));
+  for (const std::string& path : entries()) ASSERT_TRUE(os::write_file(path, good));
+  auto compiler = make();
+  const auto outcome = compiler.compile(asked("wrong"));
+  EXPECT_EQ(outcome->compiled->image.substr(0, 5), "wrong");
+  EXPECT_FALSE(outcome->compiled->from_cache);
+  EXPECT_EQ(compiler.stats().damaged, 1);
+  EXPECT_TRUE(make().compile(asked("good"))->compiled->from_cache);
+  EXPECT_TRUE(make().compile(asked("wrong"))->compiled->from_cache) << "it was not mended";
+}
+
+TEST_F(Cache, ThatOthersCanChangeIsNotUsed) {
+  ASSERT_TRUE(make().compile(asked("a")));
+  const std::string entry = entries().at(0);
+  for (const std::string& path : {folder_ + "/cache", entry.substr(0, entry.rfind('/')), entry}) {
+    struct stat st {};
+    ASSERT_EQ(::stat(path.c_str(), &st), 0);
+    EXPECT_EQ(st.st_mode & 0077, 0U) << path << " was made for other users too";
+    ASSERT_EQ(::chmod(path.c_str(), 0777), 0);
+    auto compiler = make();
+    for (int i = 0; i < 2; ++i) {
+      const auto outcome = compiler.compile(asked("a"));
+      ASSERT_TRUE(outcome && outcome->compiled);
+      EXPECT_FALSE(outcome->compiled->from_cache) << path;
+      ASSERT_TRUE(compiler.compile(asked("b" + std::to_string(i)))->compiled);
+    }
+    ASSERT_EQ(compiler.notes().size(), 2U) << path;
+    EXPECT_NE(compiler.notes()[1].find("chmod -R go-w '" + path + "'"), std::string::npos)
+        << compiler.notes()[1];
+    EXPECT_EQ(entries().size(), 1U) << "it was written to";
+    ASSERT_EQ(::chmod(path.c_str(), st.st_mode & 0777), 0);
+  }
+  EXPECT_TRUE(make().compile(asked("a"))->compiled->from_cache);
 }
 
 TEST_F(Cache, StaysWithinItsSize) {
