@@ -7,6 +7,7 @@
 #include "kDeviceFiles.inc"
 #include "kNvrtcFiles.inc"
 #include "os/files.h"
+#include "os/own_files.h"
 #include "os/scratch.h"
 
 namespace kw::compile {
@@ -28,14 +29,18 @@ std::vector<HeaderFile> files_of(HeaderSet set) {
   return files;
 }
 
-// Files are written as a whole or not at all, so a file of the right size is valid. Missing ones
-// are added.
+// Files that miss or were changed are written again. Their bytes are compared, because after a
+// power cut or an edit a file of the right size may hold other bytes. A folder that other users can
+// change is not used.
 Status unpack(HeaderSet set, const std::string& folder) {
+  KW_TRY(os::check_own_folder(folder));
   for (const HeaderFile& file : files_of(set)) {
     const std::string path = folder + "/" + std::string(file.name);
-    if (os::exists(path) && os::file_size(path) == file.text.size()) continue;
-    if (auto made = os::make_directories(path.substr(0, path.rfind('/'))); !made) return made;
-    if (auto written = os::write_file(path, file.text, os::Sync::No); !written) return written;
+    const Result<std::string> there = os::read_own(folder, std::string(file.name));
+    if (there && *there == file.text) continue;
+    if (!there && there.error().blame == Blame::Environment) return there.error();
+    KW_TRY(os::make_directories(path.substr(0, path.rfind('/'))));
+    KW_TRY(os::write_file(path, file.text));
   }
   return Done{};
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -56,8 +57,20 @@ TEST_F(DeviceHeaders, AreMended) {
   const std::string folder = *own_header_folder(HeaderSet::Clang);
   ASSERT_TRUE(os::remove_file(folder + "/cuda_fp16.h"));
   ASSERT_TRUE(os::write_file(folder + "/cuda_bf16.h", "cut"));
+  const std::string zeros(os::file_size(folder + "/mma.h"), '\0');
+  ASSERT_FALSE(zeros.empty());
+  ASSERT_TRUE(os::write_file(folder + "/mma.h", zeros)) << "as after a power cut";
   EXPECT_EQ(*own_header_folder(HeaderSet::Clang), folder);
   expect_all_there(folder);
+}
+
+TEST_F(DeviceHeaders, ThatOthersCanChangeAreNotUsed) {
+  const std::string folder = *own_header_folder(HeaderSet::Clang);
+  ASSERT_EQ(::chmod(folder.c_str(), 0777), 0);
+  const auto other = own_header_folder(HeaderSet::Clang);
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_NE(*other, folder);
+  expect_all_there(*other);
 }
 
 TEST_F(DeviceHeaders, FallBackToATemporaryFolder) {
