@@ -8,6 +8,7 @@
 #include "commands/main.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,9 @@
 #include "host_recording/captive_worker.h"
 #include "os/files.h"
 #include "os/interrupt.h"
+#include "os/own_files.h"
 #include "os/process.h"
+#include "os/scratch.h"
 #include "torch_worker/torch_confinement.h"
 
 namespace kw::commands {
@@ -107,12 +110,15 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
   if (!args) return io.fail(args.error());
   if (command.hidden) return run(command, *args, io);  // workers leave Ctrl-C to their parent
   tell_relative_variables(io);
+  if (const auto home = os::home_directory(); !home) return io.fail(home.error());
+  os::ScratchFolder::sweep();
   const InterruptWatch watch;
   const int code = perform(command, *args, io);
   return os::interrupted() ? kInterrupted : code;
 }
 
 int start(int argc, char** argv) {
+  ::umask(077);  // files of other libraries and of programs we start are for this user alone too
   os::hide_keys();
   // The loader read the variables when we started, so the program must start again.
   if (os::drop_relative_paths()) ::execv("/proc/self/exe", argv);

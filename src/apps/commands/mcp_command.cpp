@@ -46,7 +46,6 @@ Result<int> serve_http(const Args& args, mcp::Server& server) {
 
 Result<int> mcp_command(const Args& args, Io& io) {
   mcp::ServerSettings settings = KW_TRY(server_settings(args));
-  mcp::Scratch::sweep();
   mcp::Server server(std::move(settings));
   if (!args.all("--http").empty()) return serve_http(args, server);
   if (!args.one("--token-file").empty()) return input_error("--token-file is for --http");

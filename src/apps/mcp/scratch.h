@@ -15,8 +15,6 @@ namespace kw::mcp {
 class Scratch {
  public:
   static Result<std::shared_ptr<Scratch>> make();
-  /// Deletes folders of servers that were killed long ago.
-  static void sweep();
   const std::string& folder() const { return folder_.path(); }
 
   /// Writes a new file with this text and returns its path.

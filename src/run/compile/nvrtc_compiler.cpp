@@ -74,7 +74,6 @@ NvrtcCompiler::NvrtcCompiler(FoundNvrtc nvrtc, FoundHeaders headers, NvrtcOption
   if (options_.workers <= 0) {
     options_.workers = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
   }
-  os::ScratchFolder::sweep("compile");
 }
 
 NvrtcCompiler::~NvrtcCompiler() = default;

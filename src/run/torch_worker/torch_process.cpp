@@ -98,7 +98,6 @@ TorchOutcome TorchProcess::launch() {
 }
 
 Status TorchProcess::start_confined(std::vector<std::string> command) {
-  os::ScratchFolder::sweep("torch");
   scratch_.emplace(KW_TRY(os::ScratchFolder::make("torch")));
   TorchConfinement walls = KW_TRY(torch_confinement(command.front(), scratch_->path()));
   command.front() = walls.python;
