@@ -42,6 +42,21 @@ class RealDisk : public Disk {
     return Done{};
   }
 
+  // The bytes come before the cut, so that a full disk has given all the room before it is freed.
+  Status replace_by(const std::string& path, const std::string& spare,
+                    std::string_view bytes) override {
+    const UniqueFd fd = open_file(spare, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (!fd) return file_error("writing", path, errno);
+    KW_TRY(check_opened(fd.get(), spare));
+    int code = write_all(fd.get(), bytes);
+    if (code == 0 && ::ftruncate(fd.get(), static_cast<off_t>(bytes.size())) != 0) code = errno;
+    if (code == 0 && ::fsync(fd.get()) != 0 && errno != EINVAL) code = errno;
+    if (code == 0 && ::rename(spare.c_str(), path.c_str()) != 0) code = errno;
+    if (code != 0) return file_error("writing", path, code);
+    sync_folder_of(path);
+    return Done{};
+  }
+
   Status append(const std::string& path, std::string_view bytes) override {
     const UniqueFd fd = open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
     struct stat st {};

@@ -16,6 +16,10 @@ class Disk {
   /// Replaces the whole file or leaves it unchanged: writes a temporary file beside it and renames
   /// it. With Sync::Yes both are on the disk when this returns.
   virtual Status write(const std::string& path, std::string_view bytes, Sync sync) = 0;
+  /// The same without a new file, for a disk that takes none: overwrites the existing file `spare`
+  /// and renames it to `path`. Input Error when there is no such file.
+  virtual Status replace_by(const std::string& path, const std::string& spare,
+                            std::string_view bytes) = 0;
   /// Appends, creating the file if needed. If the process dies, at most a prefix of `bytes` is
   /// left. After an Error the file is restored when possible. A link is not followed.
   virtual Status append(const std::string& path, std::string_view bytes) = 0;

@@ -198,6 +198,35 @@ TEST(FullDisk, LeavesRoomForTheReport) {
   EXPECT_FALSE(os::exists(run.folder() + "/reserve"));
 }
 
+// A disk without inodes takes no new file at all.
+TEST(FullDisk, LeavesAFileForTheReport) {
+  class NoInodes : public FaultDisk {
+    Status write(const std::string& path, std::string_view bytes, os::Sync sync) override {
+      if (full) return environment_error("No space left on device");
+      return FaultDisk::write(path, bytes, sync);
+    }
+    Status make_directories(const std::string& path) override {
+      if (full) return environment_error("No space left on device");
+      return FaultDisk::make_directories(path);
+    }
+
+   public:
+    bool full = false;
+  };
+  const TestFolder root;
+  NoInodes disk;
+  StoredRun run = StoredRun::create({"", root.path() + "/run"}, inputs(), disk).value();
+  disk.full = true;
+  const Status finished = run.finish(Json::object().set("passed", true), {"cu", "", "", ""});
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().blame, Blame::Environment);
+  EXPECT_EQ(run.report()["failed_stage"].as_string(), "store");
+  EXPECT_TRUE(run.report()["interrupted"].as_bool());
+  EXPECT_FALSE(os::exists(run.folder() + "/reserve"));
+  EXPECT_LT(os::file_size(run.folder() + "/report.json"), 10000u)
+      << "the rest of the reserve is cut";
+}
+
 // A real disk that refuses: no file may grow past a limit.
 TEST(FullDisk, LeavesNoHalfLines) {
   const TestFolder root;

@@ -30,6 +30,11 @@ class FaultDisk : public os::Disk {
     return run([&] { return real().write(path, bytes, os::Sync::No); },
                [&] { return real().write(path + ".tmp-1-1", half(bytes), os::Sync::No); });
   }
+  Status replace_by(const std::string& path, const std::string& spare,
+                    std::string_view bytes) override {
+    return run([&] { return real().replace_by(path, spare, bytes); },
+               [&] { return real().write(spare, half(bytes), os::Sync::No); });
+  }
   Status append(const std::string& path, std::string_view bytes) override {
     return run([&] { return real().append(path, bytes); },
                [&] { return real().append(path, half(bytes)); });

@@ -92,7 +92,11 @@ Run::~Run() {
   const std::lock_guard<std::mutex> guard(impl_->mutex);
   impl_->free_reserve();
   // Best effort: a run whose end was not recorded counts as interrupted, which is true.
-  static_cast<void>(impl_->append("closed", Json::object()));
+  Json there = Json::array();
+  for (const std::string& path : {impl_->at.checkpoint(), impl_->at.report()}) {
+    if (os::exists(path)) there.push(path.substr(impl_->at.folder.size() + 1));
+  }
+  static_cast<void>(impl_->append("closed", Json::object().set("files", std::move(there))));
   update_index_of(impl_->at.folder);
 }
 

@@ -90,7 +90,9 @@ class Run : public ports::Records {
   std::vector<record::Candidate> candidates() const;
   Result<record::Candidate> candidate(const std::string& id) const;
   bool contains(const std::string& id) const;
-  /// Null when there is none or it cannot be read.
+  /// Whether the verdict or timing of a candidate is not what the run's events record.
+  bool is_altered(const std::string& id) const;
+  /// Null when there is none, when it cannot be read or when it is altered.
   Json judgement(const std::string& id) const;
   Json timing(const std::string& id) const;
   Json profile(const std::string& id) const;

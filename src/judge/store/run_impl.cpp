@@ -2,13 +2,16 @@
 // opened for writing; readers ignore them. scan() rebuilds the state from the files: candidates
 // from lineage.json, sessions and seconds from the events. Storing that state in a file of its own
 // was the alternative; after a crash it could disagree with the folder. The cost: opening a run
-// reads one small file per candidate. The reserve file keeps 256 KiB free, so a report can be
-// written on a full disk.
+// reads one small file per candidate. The reserve file keeps 256 KiB and an inode, so on a full
+// disk it is overwritten with the report and renamed.
 #include "store/run_impl.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 
 #include "core/contains.h"
+#include "core/hash.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "os/files.h"
@@ -95,6 +98,38 @@ Json read_json(const Layout& at, const std::string& path) {
 
 std::string json_text(const Json& json) { return json.dump(true) + "\n"; }
 
+RecordedResults recorded_in(const EventLog& log) {
+  RecordedResults found;
+  for (const record::Event& event : log.events) {
+    const bool judged = event.kind == "judged";
+    if (!judged && event.kind != "timed") continue;
+    found[{event.data["id"].as_string(), judged ? kVerdictFile : kTimingFile}] = {
+        event.data["hash"].as_string(), event.data["verdict"].as_string()};
+  }
+  return found;
+}
+
+// A process that dies between a result and its event leaves a result without an event. Nothing
+// judged may be lost, so such a result counts when a session did not end by itself.
+std::string Run::Impl::wrong_with(const std::string& id, const char* name) const {
+  const auto event = recorded.find({id, name});
+  const std::string path = at.of_candidate(id, name);
+  const bool there = os::exists(path);
+  if (event == recorded.end()) {
+    const bool cut_off = lock || sessions != closed;
+    return there && !cut_off ? "has no event that records it" : "";
+  }
+  if (!there) return "is missing";
+  const Result<std::string> text = read_kept(at, path);
+  const Recorded& record = event->second;
+  if (!text) return "cannot be read: " + text.error().message;
+  if (!record.hash.empty()) return hash_hex(*text) == record.hash ? "" : "was changed";
+  const Result<Json> json = Json::parse(*text);
+  if (!json) return "is not JSON";
+  const bool same = record.verdict.empty() || (*json)["verdict"].as_string() == record.verdict;
+  return same ? "" : fmt::format("was changed: the run recorded '{}'", record.verdict);
+}
+
 double Run::Impl::seconds() const {
   const std::chrono::duration<double> now = std::chrono::steady_clock::now() - opened;
   return seconds_before + now.count();
@@ -109,7 +144,10 @@ void Run::Impl::scan() {
     next_number = std::max(next_number, numbers[id] + 1);
     if (os::exists(at.of_candidate(id, "verdict.json"))) judged.insert(id);
   }
-  for (const record::Event& event : read_events(at).events) {
+  const EventLog log = read_events(at);
+  recorded = recorded_in(log);
+  lost_events = log.events.empty() && !numbers.empty();
+  for (const record::Event& event : log.events) {
     seconds_before = std::max(seconds_before, event.seconds);
     sessions += event.kind == "opened" ? 1 : 0;
     closed += event.kind == "closed" ? 1 : 0;
@@ -130,6 +168,7 @@ Status Run::Impl::repair(Json* found) {
     if (is_candidate_id(id)) KW_TRY(remove_leftovers(at.candidate(id), disk, &removed));
   }
   if (removed > 0) found->set("unfinished_files", removed);
+  if (lost_events) found->set("lost_events", true);
   return Done{};
 }
 
@@ -148,12 +187,16 @@ Status Run::Impl::write_of_candidate(const std::string& id, const char* name,
   return disk.write(at.of_candidate(id, name), bytes, sync);
 }
 
-Status Run::Impl::merge_of_candidate(const std::string& id, const char* name, const Json& members,
-                                     os::Sync sync) {
-  Json all = read_json(at, at.of_candidate(id, name));
+Result<std::string> Run::Impl::merge_of_candidate(const std::string& id, const char* name,
+                                                  const Json& members, os::Sync sync) {
+  Json all = Json::object();
+  // Members of a file that was changed are not kept.
+  if (wrong_with(id, name).empty()) all = read_json(at, at.of_candidate(id, name));
   if (!all.is_object()) all = Json::object();
   for (const auto& [key, value] : members.members()) all.set(key, value);
-  return write_of_candidate(id, name, json_text(all), sync);
+  std::string text = json_text(all);
+  KW_TRY(write_of_candidate(id, name, text, sync));
+  return text;
 }
 
 }  // namespace kw::store

@@ -39,6 +39,20 @@ std::string json_text(const Json& json);
 /// run_status() of a run that no process holds.
 std::string status_of(const Json& report);
 
+/// The results whose bytes an event records.
+inline constexpr const char* kVerdictFile = "verdict.json";
+inline constexpr const char* kTimingFile = "timing.json";
+
+/// What the last event about a result says of its file.
+struct Recorded {
+  std::string hash;     // of the file's bytes; "" in runs of older versions
+  std::string verdict;  // the word; only of verdict.json
+};
+
+/// By candidate id and file name.
+using RecordedResults = std::map<std::pair<std::string, std::string>, Recorded>;
+RecordedResults recorded_in(const EventLog& log);
+
 struct Run::Impl {
   Impl(Layout layout, os::Disk& used) : at(std::move(layout)), disk(used) {}
 
@@ -53,6 +67,8 @@ struct Run::Impl {
   std::map<std::string, int64_t> numbers;  // candidate id -> its number in the order of adding
   int64_t next_number = 1;
   std::set<std::string> judged;
+  RecordedResults recorded;
+  bool lost_events = false;  // there are candidates, and there was no event
   int sessions = 0, closed = 0;
 
   double seconds() const;
@@ -64,13 +80,17 @@ struct Run::Impl {
   /// writes.
   void keep_reserve();
   void free_reserve();
+  /// What is wrong with a result: "is missing", "was changed", …; "" when it is what its event
+  /// records. The caller holds the mutex.
+  std::string wrong_with(const std::string& id, const char* name) const;
   /// The caller holds the mutex.
   Status append(const std::string& kind, Json data);
   Status write_of_candidate(const std::string& id, const char* name, std::string_view bytes,
                             os::Sync sync);
-  /// Sets these members in the JSON object that the file has. The caller holds the mutex.
-  Status merge_of_candidate(const std::string& id, const char* name, const Json& members,
-                            os::Sync sync);
+  /// Sets these members in the JSON object that the file has, and returns its new text. The caller
+  /// holds the mutex.
+  Result<std::string> merge_of_candidate(const std::string& id, const char* name,
+                                         const Json& members, os::Sync sync);
 };
 
 }  // namespace kw::store

@@ -1,11 +1,13 @@
 // A run folder can be edited, copied or damaged, so nothing in it is trusted on reading. Reads
 // never fail as a whole: a missing or unreadable JSON file is null, a damaged candidate is skipped.
 // damage() lists these cases: it compares the hashes of inputs and final files and each candidate's
-// text with its id. The alternative, to check everything at opening, would make each open as slow
-// as reading the run. The cost: a caller that needs certainty must ask damage().
+// text with its id, and each verdict and timing with its last event. A verdict or timing that
+// differs is not returned either. The alternative, to check everything at opening, would make each
+// open as slow as reading the run. The cost: a caller that needs certainty must ask damage().
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/hash.h"
 #include "os/files.h"
@@ -76,8 +78,31 @@ void damage_of_candidate(const Layout& at, const std::string& id, std::vector<st
   const std::string shown = "candidates/" + id;
   const Result<record::Candidate> candidate = read_candidate(at, id);
   if (!candidate) out->push_back(fmt::format("{}: {}", shown, candidate.error().message));
-  for (const char* name : {"verdict.json", "timing.json", "profile.json"}) {
-    damage_of_json(at, at.of_candidate(id, name), shown + "/" + name, out);
+  damage_of_json(at, at.of_candidate(id, "profile.json"), shown + "/profile.json", out);
+}
+
+/// What the events say was there and is not.
+void damage_of_events(const Layout& at, const EventLog& log, std::vector<std::string>* out) {
+  for (const int line : log.unreadable) {
+    out->push_back(fmt::format("events.jsonl: line {} is not an event", line));
+  }
+  std::set<std::string> written;
+  bool lost = false;
+  for (const record::Event& event : log.events) {
+    const std::string& id = event.data["id"].as_string();
+    if (event.kind == "added" && is_candidate_id(id)) written.insert("candidates/" + id);
+    if (event.kind == "finished") written.insert("report.json");
+    lost = lost || (event.kind == "opened" && event.data["lost_events"].as_bool());
+    if (event.kind != "closed") continue;
+    for (const Json& name : event.data["files"].items()) {
+      for (const std::string& path : {at.checkpoint(), at.report()}) {
+        if (path == at.folder + "/" + name.as_string()) written.insert(name.as_string());
+      }
+    }
+  }
+  if (lost) out->push_back("events.jsonl was missing or empty when the run was opened again");
+  for (const std::string& name : written) {
+    if (!os::exists(at.folder + "/" + name)) out->push_back(name + " is missing");
   }
 }
 
@@ -123,12 +148,22 @@ bool Run::contains(const std::string& id) const {
   return impl_->numbers.count(id) > 0;
 }
 
+bool Run::is_altered(const std::string& id) const {
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  return !impl_->wrong_with(id, kVerdictFile).empty() ||
+         !impl_->wrong_with(id, kTimingFile).empty();
+}
+
 Json Run::judgement(const std::string& id) const {
-  return contains(id) ? read_json(impl_->at, impl_->at.of_candidate(id, "verdict.json")) : Json();
+  return contains(id) && !is_altered(id)
+             ? read_json(impl_->at, impl_->at.of_candidate(id, kVerdictFile))
+             : Json();
 }
 
 Json Run::timing(const std::string& id) const {
-  return contains(id) ? read_json(impl_->at, impl_->at.of_candidate(id, "timing.json")) : Json();
+  return contains(id) && !is_altered(id)
+             ? read_json(impl_->at, impl_->at.of_candidate(id, kTimingFile))
+             : Json();
 }
 
 Json Run::profile(const std::string& id) const {
@@ -150,11 +185,16 @@ std::vector<std::string> Run::damage() const {
   std::vector<std::string> found;
   damage_of_inputs(impl_->at, impl_->manifest, &found);
   for (const std::string& id : os::list_directory(impl_->at.candidates())) {
-    if (is_candidate_id(id)) damage_of_candidate(impl_->at, id, &found);
+    if (!is_candidate_id(id)) continue;
+    damage_of_candidate(impl_->at, id, &found);
+    const std::lock_guard<std::mutex> guard(impl_->mutex);
+    for (const char* name : {kVerdictFile, kTimingFile}) {
+      const std::string wrong = impl_->wrong_with(id, name);
+      if (!wrong.empty()) found.push_back(fmt::format("candidates/{}/{} {}", id, name, wrong));
+    }
   }
-  for (const int line : read_events(impl_->at).unreadable) {
-    found.push_back(fmt::format("events.jsonl: line {} is not an event", line));
-  }
+  if (impl_->lost_events && !impl_->lock) found.push_back("events.jsonl is missing or empty");
+  damage_of_events(impl_->at, read_events(impl_->at), &found);
   damage_of_json(impl_->at, impl_->at.checkpoint(), "checkpoint.json", &found);
   damage_of_json(impl_->at, impl_->at.report(), "report.json", &found);
   damage_of_final(impl_->at, &found);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -226,6 +227,8 @@ std::string small_run(const TestFolder& root) {
   const record::Candidate one = candidate("// one");
   EXPECT_TRUE(run.add(one));
   EXPECT_TRUE(run.judged(one.id, verdict("passed")));
+  EXPECT_TRUE(run.timed(one.id, Json::object().set("us", 2.5)));
+  EXPECT_TRUE(run.checkpoint(Json::object().set("phase", "done")));
   EXPECT_TRUE(run.finish(Json::object().set("passed", true), {"cu", "", "", ""}));
   return run.folder();
 }
@@ -270,18 +273,78 @@ INSTANTIATE_TEST_SUITE_P(
                "version 2; this program reads version 1", nullptr},
         Damage{"reference_changed", "inputs/reference.py", "def g(): ...", "was changed", nullptr},
         Damage{"reference_gone", "inputs/reference.py", nullptr, "reference.py", nullptr},
-        Damage{"module_changed", "candidates/*/module.cu", "// two", nullptr, "differs from the computed id"},
+        Damage{"module_changed", "candidates/*/module.cu", "// two", nullptr,
+               "differs from the computed id"},
         Damage{"module_gone", "candidates/*/module.cu", nullptr, nullptr, "module.cu"},
         Damage{"lineage_gone", "candidates/*/lineage.json", nullptr, nullptr, "candidates/"},
         Damage{"lineage_is_not_json", "candidates/*/lineage.json", "[", nullptr, "candidates/"},
         Damage{"verdict_is_not_json", "candidates/*/verdict.json", "\x01", nullptr, "verdict.json"},
         Damage{"events_are_not_events", "events.jsonl", "hello\n{}\n", nullptr, "line 2"},
-        Damage{"events_are_torn", "events.jsonl", "{\"seconds\": 1, \"ki", nullptr, nullptr},
-        Damage{"events_are_gone", "events.jsonl", nullptr, nullptr, nullptr},
+        Damage{"verdict_changed", "candidates/*/verdict.json", "{}", nullptr, "was changed"},
+        Damage{"verdict_gone", "candidates/*/verdict.json", nullptr, nullptr, "is missing"},
+        Damage{"timing_changed", "candidates/*/timing.json", "{}", nullptr, "was changed"},
+        Damage{"timing_gone", "candidates/*/timing.json", nullptr, nullptr, "is missing"},
+        Damage{"events_are_torn", "events.jsonl", "{\"seconds\": 1, \"ki", nullptr, "was missing"},
+        Damage{"events_are_gone", "events.jsonl", nullptr, nullptr, "events.jsonl was missing"},
+        Damage{"report_is_gone", "report.json", nullptr, nullptr, "report.json is missing"},
+        Damage{"checkpoint_is_gone", "checkpoint.json", nullptr, nullptr, "checkpoint.json is"},
         Damage{"report_is_not_json", "report.json", "passed", nullptr, "report.json"},
         Damage{"kernel_changed", "final/kernel.cu", "other", nullptr, "final/kernel.cu"},
         Damage{"kernel_gone", "final/kernel.cu", nullptr, nullptr, "final/kernel.cu"}),
     [](const auto& test) { return std::string(test.param.name); });
+
+// An edited result is neither shown nor used, whoever opens the run.
+TEST(EditedResult, IsNotReturned) {
+  for (const char* name : {"verdict.json", "timing.json"}) {
+    for (const Access access : {Access::Read, Access::Write}) {
+      const TestFolder root;
+      const std::string folder = small_run(root);
+      const std::string path = os::glob(folder + "/candidates/*/" + name).at(0);
+      const std::string text = *os::read_file(path);
+      ASSERT_TRUE(os::write_file(path, text + " "));
+      StoredRun run = StoredRun::open(folder, access).value();
+      const std::string id = run.candidates().at(0).id;
+      EXPECT_TRUE(run.is_altered(id)) << name;
+      EXPECT_TRUE(run.judgement(id).is_null()) << name;
+      EXPECT_TRUE(run.timing(id).is_null()) << name;
+      if (access == Access::Read) continue;
+      ASSERT_TRUE(run.judged(id, verdict("passed")));
+      ASSERT_TRUE(run.timed(id, Json::object().set("us", 3.5)));
+      EXPECT_FALSE(run.is_altered(id)) << "it was judged again";
+      EXPECT_EQ(run.damage(), std::vector<std::string>{});
+    }
+  }
+}
+
+// Runs of older versions recorded the verdict's word, but no hash.
+TEST(EditedResult, OfAnOlderVersionIsKnownByItsWord) {
+  const TestFolder root;
+  const std::string folder = small_run(root);
+  const std::string id = StoredRun::open(folder, Access::Read).value().candidates().at(0).id;
+  const std::string events = *os::read_file(folder + "/events.jsonl");
+  std::string kept;
+  for (const std::string& line : split(events, '\n')) {
+    const bool judged = line.find("\"judged\"") != std::string::npos;
+    if (!judged && !line.empty()) kept += line + "\n";
+  }
+  kept += R"({"seconds":1.0,"kind":"judged","data":{"id":")" + id + R"(","verdict":"passed"}})";
+  ASSERT_TRUE(os::write_file(folder + "/events.jsonl", kept + "\n"));
+  EXPECT_EQ(StoredRun::open(folder, Access::Read)->damage(), std::vector<std::string>{});
+  ASSERT_TRUE(os::write_file(os::glob(folder + "/candidates/*/verdict.json").at(0),
+                             "{\"verdict\": \"qassed\"}"));
+  const StoredRun run = StoredRun::open(folder, Access::Read).value();
+  EXPECT_TRUE(run.judgement(id).is_null());
+  EXPECT_NE(join(run.damage(), "\n").find("the run recorded 'passed'"), std::string::npos);
+}
+
+TEST(LostCandidate, IsNamed) {
+  const TestFolder root;
+  const std::string folder = small_run(root);
+  const std::string path = os::glob(folder + "/candidates/*").at(0);
+  std::filesystem::remove_all(path);
+  const StoredRun run = StoredRun::open(folder, Access::Read).value();
+  EXPECT_EQ(run.damage(), std::vector<std::string>{path.substr(folder.size() + 1) + " is missing"});
+}
 
 TEST(Create, PutsNoRunIntoARun) {
   const TestFolder root;

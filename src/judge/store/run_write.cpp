@@ -62,25 +62,32 @@ Status Run::compiled(const std::string& id, const std::string& log) {
 Status Run::judged(const std::string& id, const Json& verdict) {
   check_writable(impl_->lock);
   KW_CHECK(contains(id), "what is judged was added");
-  KW_TRY(impl_->write_of_candidate(id, "verdict.json", json_text(verdict), os::Sync::Yes));
+  const std::string text = json_text(verdict), hash = hash_hex(text);
+  KW_TRY(impl_->write_of_candidate(id, kVerdictFile, text, os::Sync::Yes));
   const std::lock_guard<std::mutex> guard(impl_->mutex);
   impl_->judged.insert(id);
-  return impl_->append("judged", Json::object().set("id", id).set("verdict", verdict["verdict"]));
+  impl_->recorded[{id, kVerdictFile}] = {hash, verdict["verdict"].as_string()};
+  Json data = Json::object().set("id", id).set("verdict", verdict["verdict"]);
+  return impl_->append("judged", data.set("hash", hash));
 }
 
 Status Run::timed(const std::string& id, const Json& timing) {
   check_writable(impl_->lock);
   KW_CHECK(contains(id), "what is timed was added");
   const std::lock_guard<std::mutex> guard(impl_->mutex);
-  KW_TRY(impl_->merge_of_candidate(id, "timing.json", timing, os::Sync::Yes));
-  return impl_->append("timed", Json::object().set("id", id));
+  const std::string text =
+      KW_TRY(impl_->merge_of_candidate(id, kTimingFile, timing, os::Sync::Yes));
+  const std::string hash = hash_hex(text);
+  impl_->recorded[{id, kTimingFile}] = {hash, ""};
+  return impl_->append("timed", Json::object().set("id", id).set("hash", hash));
 }
 
 Status Run::profiled(const std::string& id, const Json& profile) {
   check_writable(impl_->lock);
   KW_CHECK(contains(id), "what is profiled was added");
   const std::lock_guard<std::mutex> guard(impl_->mutex);
-  return impl_->merge_of_candidate(id, "profile.json", profile, os::Sync::No);
+  KW_TRY(impl_->merge_of_candidate(id, "profile.json", profile, os::Sync::No));
+  return Done{};
 }
 
 Status Run::event(const record::Event& event) {
@@ -111,7 +118,6 @@ Status Run::checkpoint(const Json& state) {
 
 Status Run::finish(Json report, const FinalFiles& files) {
   check_writable(impl_->lock);
-  impl_->free_reserve();
   Json hashes = Json::object();
   const Status shipped = write_final(impl_->at, files, impl_->disk, &hashes);
   if (!shipped) {
@@ -124,7 +130,11 @@ Status Run::finish(Json report, const FinalFiles& files) {
   storage.set("crashes", impl_->sessions - impl_->closed - 1);
   storage.set("candidates", impl_->numbers.size()).set("judged", impl_->judged.size());
   report.set("storage", storage.set("final", std::move(hashes)));
-  KW_TRY(impl_->disk.write(impl_->at.report(), json_text(report), os::Sync::Yes));
+  const std::string text = json_text(report);
+  Status told = impl_->disk.write(impl_->at.report(), text, os::Sync::Yes);
+  if (!told) told = impl_->disk.replace_by(impl_->at.report(), impl_->at.reserve(), text);
+  impl_->free_reserve();
+  KW_TRY(std::move(told));
   KW_TRY(impl_->append("finished", Json::object().set("passed", report["passed"])));
   update_index_of(impl_->at.folder);
   return shipped;
