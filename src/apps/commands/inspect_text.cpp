@@ -236,6 +236,9 @@ std::string candidate_text(const workflows::CandidateView& view, const Style& st
   std::string text = fmt::format(
       "{}  {}\n", one.id,
       report::paint(style, verdict == "passed" ? Paint::Good : Paint::Warning, printable(verdict)));
+  if (view.altered)
+    text +=
+        line("damaged", "its verdict or timing is not what the run recorded, so neither counts");
   text += line("from", one.proposer) + line("what", one.origin);
   text += line("tunables", task::dims_text(one.tunes)) + line("parents", join(one.parents, " "));
   text += line("added", fmt::format("after {:.3f} s", one.when));

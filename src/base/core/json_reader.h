@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,8 +57,13 @@ class JsonReader {
       value = json.as_bool(value);
       return json.is_bool();
     } else if constexpr (std::is_integral_v<T>) {
-      value = static_cast<T>(json.as_int(static_cast<int64_t>(value)));
-      return json.is_int();
+      // A number that the type cannot hold is not read. 64 bits hold all, unsigned ones as written.
+      const int64_t number = json.as_int();
+      const bool fits = sizeof(T) == sizeof(number) ||
+                        (number >= int64_t{std::numeric_limits<T>::min()} &&
+                         number <= static_cast<int64_t>(std::numeric_limits<T>::max()));
+      if (json.is_int() && fits) value = static_cast<T>(number);
+      return json.is_int() && fits;
     } else if constexpr (std::is_floating_point_v<T>) {
       value = json.as_double(value);
       return json.is_number();

@@ -66,8 +66,11 @@ class State {
   static Json generation_event(int generation);
   static Json end_event(const std::string& why);
 
-  /// Ignores unknown events and candidates that cannot be found.
+  /// Ignores unknown events and candidates that cannot be found. An event that does not follow
+  /// those before it is a misfit: it is told, and ignored unless only earlier ones are missing.
   void apply(const Json& event, const FindCandidate& find);
+  /// One sentence for each misfit. A journal that was not damaged has none.
+  const std::vector<std::string>& misfits() const { return misfits_; }
 
   const Population& archive() const { return archive_; }
   const Bandit& models() const { return models_; }
@@ -97,7 +100,11 @@ class State {
 
  private:
   void begin(const Json& event);
+  void end_generation(const Json& event);
   void requested(const ProposalRequest& request);
+  /// Whether an event with this number may follow when `next` was expected.
+  bool follows(const char* what, int64_t number, int64_t next);
+  void misfit(std::string text);
   void proposed(const Json& event, const FindCandidate& find);
   void seen(const Json& event);
   void read(const Json& event);
@@ -120,7 +127,7 @@ class State {
   double usd_ = 0;
   std::string first_;
   std::vector<Point> curve_;
-  std::vector<std::string> changes_;
+  std::vector<std::string> changes_, misfits_;
   Json settings_;  // of the last session
 };
 

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
+#include "core/text.h"
 #include "evolve/compare_runs.h"
 #include "evolve/fakes.h"
 
@@ -71,6 +73,7 @@ class EvolutionTest : public ::testing::Test {
     begun = proposer.begun;
     in_flight = proposer.most_in_flight;
     read = reviewers.read;
+    EXPECT_EQ(state.misfits(), std::vector<std::string>{});
     return why;
   }
   Settings with_models(Authors authors, std::vector<std::string> arms = {"a:b", "c:d"}) const {
@@ -156,6 +159,81 @@ TEST_F(EvolutionTest, ACutAtAnyEventChangesNothing) {
     journal.room = -1;
     ASSERT_TRUE(go(journal, settings())) << cut;
     EXPECT_EQ(plain(journal), plain(whole)) << cut;
+  }
+}
+
+// A journal with one line twice, exchanged with the next one, left out, or with another number.
+class DamagedEvolution : public EvolutionTest {
+ protected:
+  void SetUp() override { ASSERT_TRUE(go(whole_, settings())); }
+  /// The place of the n-th event of this kind.
+  size_t nth(const std::string& kind, int n) const {
+    for (size_t i = 0; i < whole_.lines.size(); ++i) {
+      if (Json::parse(whole_.lines[i]).value()["event"].as_string() == kind && n-- == 0) return i;
+    }
+    return whole_.lines.size();
+  }
+  State after(const std::function<void(std::vector<std::string>&)>& damage) const {
+    FakeJournal damaged = whole_;
+    damage(damaged.lines);
+    return damaged.state();
+  }
+  static void expect_as(const State& state, const State& want) {
+    EXPECT_EQ(state.generation(), want.generation());
+    EXPECT_EQ(state.retired(), want.retired());
+    EXPECT_EQ(state.next_request(), want.next_request());
+    EXPECT_EQ(state.archive().entries().size(), want.archive().entries().size());
+    EXPECT_EQ(state.archive().best()->candidate.id, want.archive().best()->candidate.id);
+  }
+  FakeJournal whole_;
+};
+
+TEST_F(DamagedEvolution, ALineThatIsThereTwiceIsToldAndIgnored) {
+  const State want = whole_.state();
+  for (const char* kind : {"order", "offer", "seen", "chosen", "judged", "generation"}) {
+    const size_t at = nth(kind, 1);
+    if (at == whole_.lines.size()) continue;
+    const State state = after([at](auto& lines) {
+      lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at), lines[at]);
+    });
+    ASSERT_EQ(state.misfits().size(), 1u) << kind;
+    EXPECT_NE(state.misfits()[0].find("twice"), std::string::npos) << state.misfits()[0];
+    expect_as(state, want);
+  }
+}
+
+TEST_F(DamagedEvolution, AMissingLineIsTold) {
+  for (const char* kind : {"order", "seen", "generation"}) {
+    const size_t at = nth(kind, 1);
+    const State state =
+        after([at](auto& lines) { lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(at)); });
+    ASSERT_FALSE(state.misfits().empty()) << kind;
+    EXPECT_NE(join(state.misfits(), "\n").find("missing"), std::string::npos) << kind;
+    EXPECT_EQ(state.generation(), whole_.state().generation());
+  }
+}
+
+TEST_F(DamagedEvolution, AReversedJournalIsTold) {
+  const State state = after([](auto& lines) { std::reverse(lines.begin() + 1, lines.end()); });
+  EXPECT_FALSE(state.misfits().empty());
+  EXPECT_GE(state.generation(), 0);
+  EXPECT_LE(state.generation(), whole_.state().generation());
+}
+
+TEST_F(DamagedEvolution, ANumberThatCannotBeIsToldAndIgnored) {
+  for (const char* number : {"99999999999", "-1", "9223372036854775807", "4294967295", "\"3\""}) {
+    for (const char* kind : {"generation", "order"}) {
+      const std::string key = kind == std::string("order") ? "number" : "generation";
+      const size_t at = nth(kind, 1);
+      const State state = after([&](auto& lines) {
+        Json line = Json::parse(lines[at]).value();
+        lines[at] = line.set(key, Json::parse(number).value()).dump();
+      });
+      EXPECT_FALSE(state.misfits().empty()) << kind << " " << number;
+      EXPECT_GE(state.generation(), 0) << number;
+      EXPECT_LE(state.generation(), 4) << number;
+      EXPECT_LE(state.next_request(), 16) << number;
+    }
   }
 }
 

@@ -18,6 +18,7 @@
 #include "os/files.h"
 #include "os/permissions.h"
 #include "store/find.h"
+#include "workflows/run_damage.h"
 #include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
@@ -92,7 +93,7 @@ Status check_unchanged(Session& session, const std::string& folder) {
 
 // Continues without the damaged files and says so.
 void warn_of_damage(const store::Run& run, std::vector<std::string>& warnings) {
-  const std::vector<std::string> damage = run.damage();
+  const std::vector<std::string> damage = damage_of(run);
   for (size_t i = 0; i < std::min(damage.size(), kMostDamageTold); ++i)
     warnings.push_back("the run's folder was damaged: " + damage[i]);
   if (damage.size() > kMostDamageTold)
@@ -163,6 +164,7 @@ Status check_same_task(Session& session) {
 void restore_archive(Session& session) {
   const store::Run& run = *session.run;
   for (const record::Candidate& candidate : run.candidates()) {
+    if (run.is_altered(candidate.id)) continue;  // proposed and judged again
     const Json profile = run.profile(candidate.id), verdict = run.judgement(candidate.id);
     // Interrupted before any result: it will be proposed again.
     if (profile.is_null() && verdict.is_null()) continue;

@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "evolve/ensemble.h"
 #include "evolve/evolution.h"
+#include "workflows/run_damage.h"
 #include "workflows/synthesis_steps.h"
 
 namespace kw::workflows {
@@ -29,19 +30,6 @@ std::string shapes_told(const task::Task& task) {
   out += "\nShapes to be right at, among others:";
   for (const task::Dims& dims : task.correctness_shapes) out += "\n- " + task::dims_text(dims);
   return out + "\n";
-}
-
-/// The state after the events of earlier sessions.
-evolve::State evolved_so_far(const store::Run& run) {
-  const auto find = [&run](const std::string& id) -> std::optional<record::Candidate> {
-    Result<record::Candidate> kept = run.candidate(id);
-    return kept ? std::optional(std::move(kept).value()) : std::nullopt;
-  };
-  evolve::State state;
-  for (const record::Event& event : run.events()) {
-    if (event.kind == evolve::kEvolveEvent) state.apply(event.data, find);
-  }
-  return state;
 }
 
 Result<std::optional<EvolveModelInput>> evolve_talk(Session& session) {

@@ -8,6 +8,7 @@
 #include "os/files.h"
 #include "store/find.h"
 #include "store/run.h"
+#include "workflows/run_damage.h"
 
 namespace kw::workflows {
 
@@ -49,7 +50,7 @@ Result<RunView> inspect_run(const std::string& root, const std::string& name) {
   view.events = run.events();
   view.sessions = sessions_in(view.events);
   view.crashes = run.crashes();
-  view.damage = run.damage();
+  view.damage = damage_of(run);
   if (const Result<store::RunInputs> inputs = run.inputs()) view.prompt = inputs->prompt;
   const std::string kernel = folder + "/final/kernel.cu";
   if (os::exists(kernel)) view.kernel_path = kernel;
@@ -75,6 +76,7 @@ Result<CandidateView> inspect_candidate(const std::string& root, const std::stri
   CandidateView view;
   view.candidate = KW_TRY(run.candidate(meant[0]));
   view.compile_log = run.compile_log(meant[0]);
+  view.altered = run.is_altered(meant[0]);
   view.verdict = run.judgement(meant[0]);
   view.timing = run.timing(meant[0]);
   view.profile = run.profile(meant[0]);
@@ -102,6 +104,7 @@ Json to_json(const RunView& view) {
 
 Json to_json(const CandidateView& view) {
   Json json = record::to_json(view.candidate);
+  json.set("altered", view.altered);
   json.set("text", view.candidate.text).set("compile_log", view.compile_log);
   json.set("verdict", view.verdict).set("timing", view.timing);
   return json.set("profile", view.profile);

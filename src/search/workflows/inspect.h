@@ -32,6 +32,7 @@ Result<RunView> inspect_run(const std::string& root, const std::string& name);
 struct CandidateView {
   record::Candidate candidate;
   std::string compile_log;
+  bool altered = false;  // the verdict or timing is not what the run recorded; both are null
   Json verdict, timing, profile;  // null when there is none
 };
 
