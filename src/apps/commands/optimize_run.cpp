@@ -55,12 +55,12 @@ Result<std::optional<double>> minimum_option(const Args& args) {
   return percent;
 }
 
-Result<std::string> run_folder(const Args& args, const std::string& kernel) {
+/// The folder in which the run gets its own.
+Result<std::string> parent_of_run(const Args& args, const std::string& kernel) {
   const std::string out = args.one("--out");
-  if (out.empty())
-    return optimize::new_run_path(std::filesystem::path(absolute_path(kernel)).parent_path());
+  if (out.empty()) return std::filesystem::path(absolute_path(kernel)).parent_path().string();
   if (os::exists(out) && !os::is_directory(out)) return input_error("--out: {} is a file", out);
-  return optimize::new_run_path(absolute_path(out));
+  return absolute_path(out);
 }
 
 /// Records a file that cannot be imported, as verify does.
@@ -164,7 +164,7 @@ Result<optimize::SetupRequest> setup_request(const Args& args, const std::string
   settings.minimum_pct = KW_TRY(minimum_option(args));
   settings.proposer = proposer;
   settings.machine = record_json(machine);
-  request.folder = KW_TRY(run_folder(args, kernel));
+  request.parent = KW_TRY(parent_of_run(args, kernel));
   return request;
 }
 

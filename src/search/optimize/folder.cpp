@@ -17,6 +17,7 @@
 #include "os/disk.h"
 #include "os/files.h"
 #include "os/inside.h"
+#include "os/own_files.h"
 
 namespace kw::optimize {
 namespace {
@@ -217,13 +218,15 @@ std::string utc_now() {
                      t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec);
 }
 
-std::string new_run_path(const std::string& parent) {
+Result<std::string> make_run_folder(const std::string& parent) {
   const std::tm t = utc(std::time(nullptr));
+  const std::string folder = parent.empty() ? "." : parent;
   const std::string name =
-      fmt::format("{}/run_{:04}{:02}{:02}_{:02}{:02}{:02}", parent.empty() ? "." : parent,
-                  t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec);
+      fmt::format("{}/run_{:04}{:02}{:02}_{:02}{:02}{:02}", folder, t.tm_year + 1900, t.tm_mon + 1,
+                  t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec);
+  KW_TRY(os::make_directories(folder));
   std::string path = name;
-  for (int i = 2; os::exists(path); ++i) path = fmt::format("{}_{}", name, i);
+  for (int i = 2; !KW_TRY(os::make_new_directory(path)); ++i) path = fmt::format("{}_{}", name, i);
   return path;
 }
 

@@ -62,7 +62,8 @@ class Folder {
 
 /// "2026-11-15T09:12:44Z".
 std::string utc_now();
-/// "run_20261115_091244" in `parent`, with a number appended if it exists.
-std::string new_run_path(const std::string& parent);
+/// Makes the folder "run_20261115_091244" in `parent`, with a number appended if it exists. Of
+/// several processes each gets its own.
+Result<std::string> make_run_folder(const std::string& parent);
 
 }  // namespace kw::optimize

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <thread>
 
 #include "core/text.h"
 #include "optimize/folder.h"
@@ -51,6 +53,22 @@ TEST_F(RunFolder, KeepsAState) {
   EXPECT_EQ(folder->state.phase, Phase::Opened);
   EXPECT_EQ(folder->state.iter, 1);
   EXPECT_EQ(folder->state.revision, 2);
+}
+
+// Several processes that start in the same second.
+TEST_F(RunFolder, IsNotSharedByRunsThatStartTogether) {
+  std::vector<std::string> made(8);
+  std::vector<std::thread> threads;
+  for (std::string& path : made) {
+    threads.emplace_back([this, &path] {
+      const Result<std::string> folder = make_run_folder(path_);
+      if (folder && Folder::create(*folder)) path = *folder;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::sort(made.begin(), made.end());
+  EXPECT_NE(made.front(), "");
+  EXPECT_EQ(std::adjacent_find(made.begin(), made.end()), made.end());
 }
 
 TEST_F(RunFolder, HasOneWriter) {

@@ -155,7 +155,9 @@ Result<Outcome> setup(const SetupRequest& request, OptimizeTools& tools,
                       std::optional<Folder>& made, const Say& say) {
   Judgement judgement = KW_TRY(judge_baseline(request, tools));
   if (!judgement.raced) return std::move(judgement.outcome);
-  Folder folder = KW_TRY(Folder::create(request.folder));
+  const std::string path =
+      request.folder.empty() ? KW_TRY(make_run_folder(request.parent)) : request.folder;
+  Folder folder = KW_TRY(Folder::create(path));
   State state = first_state(request, tools, *judgement.raced);
   state.run_dir = folder.state.run_dir;
   state.created_at = folder.state.created_at;

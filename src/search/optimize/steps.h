@@ -25,7 +25,8 @@ struct SetupRequest {
   std::string text;      // of the baseline, a kernel module
   std::string name;      // of its file: "softmax.cu"
   std::string original;  // what it was converted from; "" when it was a module
-  std::string folder;    // of the run, to be created
+  std::string folder;    // of the run, to be created; "": a new one in `parent`
+  std::string parent;
   Settings settings;
 };
 
