@@ -122,7 +122,13 @@ TEST(Values, StayInTheirLimits) {
   EXPECT_EQ(parsed("run", {"a", "--threads", "9"}).integer("--threads", 7), 9);
   EXPECT_EQ(refusal("run", {"a", "--threads", "1025"}),
             "--threads: '1025' is not a whole number from 1 to 1024");
-  EXPECT_EQ(refusal("eval", {"--goal", "1.5"}), "--goal: '1.5' is not a number from 0 to 1");
+  for (const char* command :
+       {"eval", "synthesize", "evolve"}) {  // a goal beyond the floor is taken
+    EXPECT_EQ(refusal(command, {"x", "--goal", "1.5"}), "") << command;
+    EXPECT_EQ(refusal(command, {"x", "--goal", "-1"}),
+              "--goal: '-1' is not a number from 0 to 1000000000")
+        << command;
+  }
   EXPECT_EQ(refusal("evolve", {"x", "--verifiers", "maybe"}),
             "--verifiers needs on or off, not 'maybe'");
   EXPECT_EQ(parsed("run", {"a", "--timeout", "0.5"}).number("--timeout"), 0.5);

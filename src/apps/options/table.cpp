@@ -178,7 +178,7 @@ constexpr Option kOptions[] = {
     row("--goal", "SHARE", number(0, 1000000000), "",
         "stop at this fraction of the floor (default: none)", kNotForAgents, "evolve")
         .kept("goal"),
-    row("--goal", "SHARE", number(0, 1), "0.95",
+    row("--goal", "SHARE", number(0, 1000000000), "0.95",
         "stop at this fraction of the floor (default 0.95)", kNotForAgents, "eval")
         .kept("goal"),
     row("--perf-target", "X", number(0, 1000000000), "1.0",

@@ -71,14 +71,27 @@ TEST_F(Inside, WhatLeavesIsRefused) {
   link("nowhere", home_ + "/no such file");
   link("loop", "loop");
   link("sibling", "../task2");
-  for (const std::string& path :
-       {std::string("../secret"), std::string("../../secret"), std::string("deep/../../secret"),
-        std::string("../task2/secret"), std::string("../task/../secret"),
-        std::string("./../secret"), home_ + "/secret", std::string("/etc/passwd"),
-        folder_ + "/../secret", folder_ + "2/secret", std::string("file"), std::string("relative"),
-        std::string("folder/secret"), std::string("folder/task2/secret"), std::string("chain1"),
-        std::string("nowhere"), std::string("loop"), std::string("sibling/secret"),
-        std::string("sibling/none"), std::string(".."), std::string("../none")}) {
+  for (const std::string& path : {std::string("../secret"),
+                                  std::string("../../secret"),
+                                  std::string("deep/../../secret"),
+                                  std::string("../task2/secret"),
+                                  std::string("../task/../secret"),
+                                  std::string("./../secret"),
+                                  home_ + "/secret",
+                                  std::string("/etc/passwd"),
+                                  folder_ + "/../secret",
+                                  folder_ + "2/secret",
+                                  std::string("file"),
+                                  std::string("relative"),
+                                  std::string("folder/secret"),
+                                  std::string("folder/task2/secret"),
+                                  std::string("chain1"),
+                                  std::string("nowhere"),
+                                  std::string("loop"),
+                                  std::string("sibling/secret"),
+                                  std::string("sibling/none"),
+                                  std::string(".."),
+                                  std::string("../none")}) {
     EXPECT_EQ(read(path), path + ": it does not lie inside " + folder_ +
                               "; what a folder names must lie in that folder");
     EXPECT_FALSE(inside(folder_, path));
