@@ -122,11 +122,10 @@ TEST(Values, StayInTheirLimits) {
   EXPECT_EQ(parsed("run", {"a", "--threads", "9"}).integer("--threads", 7), 9);
   EXPECT_EQ(refusal("run", {"a", "--threads", "1025"}),
             "--threads: '1025' is not a whole number from 1 to 1024");
-  for (const char* command :
-       {"eval", "synthesize", "evolve"}) {  // a goal beyond the floor is taken
-    EXPECT_EQ(refusal(command, {"x", "--goal", "1.5"}), "") << command;
-    EXPECT_EQ(refusal(command, {"x", "--goal", "-1"}),
-              "--goal: '-1' is not a number from 0 to 1000000000")
+  // A goal beyond the floor is taken by all of them.
+  for (const char* command : {"eval", "synthesize", "evolve"}) {
+    EXPECT_EQ(refusal(command, {"--goal", "1.5"}), "") << command;
+    EXPECT_TRUE(refusal(command, {"--goal", "-1"}).starts_with("--goal: '-1' is not a number"))
         << command;
   }
   EXPECT_EQ(refusal("evolve", {"x", "--verifiers", "maybe"}),

@@ -20,10 +20,7 @@
 namespace kw::evolve {
 namespace {
 
-constexpr int64_t kMostMissing = 100000;  // a larger gap in the numbers is damage, not a lost line
-constexpr int64_t kMostNumber = 1000000000;
 constexpr int64_t kMostIslands = 100000;
-constexpr size_t kMostMisfits = 1000;
 constexpr size_t kMostDetail = 4000;  // of the stored text about a failure
 constexpr double kBetter = 0.995;     // smaller gains do not count
 constexpr int kMigrateEvery = 2;      // generations
@@ -135,44 +132,19 @@ void State::apply(const Json& event, const FindCandidate& find) {
     read(event);
   } else if (name == "chosen") {
     if (chosen_)
-      return misfit(fmt::format("the choice of generation {} is there twice", generation_));
+      return misfits_.note(
+          fmt::format("the choice of generation {} is recorded twice", generation_));
     chosen_ = value_of<std::vector<std::string>>(event["ids"]);
   } else if (name == "judged") {
     judged(event);
   } else if (name == "generation") {
-    end_generation(event);
+    const int64_t ended = event["generation"].as_int(-1);
+    if (!misfits_.follows("generation", ended, generation_)) return;
+    generation_ = static_cast<int>(ended) + 1;
+    retired_now_ = 0;
+    chosen_.reset();
+    if (islands_ > 1 && generation_ % kMigrateEvery == 0) archive_.migrate(islands_);
   }
-}
-
-void State::misfit(std::string text) {
-  if (misfits_.size() < kMostMisfits) misfits_.push_back(std::move(text));
-}
-
-bool State::follows(const char* what, int64_t number, int64_t next) {
-  if (number == next) return true;
-  if (number < 0 || number > std::min(next + kMostMissing, kMostNumber)) {
-    misfit(fmt::format("{} {} cannot be: the next one is {}; the event is ignored", what, number,
-                       next));
-    return false;
-  }
-  if (number < next) {
-    misfit(fmt::format("{} {} is there twice or out of order; the later event is ignored", what,
-                       number));
-    return false;
-  }
-  misfit(number == next + 1
-             ? fmt::format("the events of {} {} are missing", what, next)
-             : fmt::format("the events of {}s {} to {} are missing", what, next, number - 1));
-  return true;
-}
-
-void State::end_generation(const Json& event) {
-  const int64_t ended = event["generation"].as_int(-1);
-  if (!follows("generation", ended, generation_)) return;
-  generation_ = static_cast<int>(ended) + 1;
-  retired_now_ = 0;
-  chosen_.reset();
-  if (islands_ > 1 && generation_ % kMigrateEvery == 0) archive_.migrate(islands_);
 }
 
 // Requests to models that are no longer asked are dropped; all statistics stay.
@@ -216,7 +188,7 @@ void State::begin(const Json& event) {
 }
 
 void State::requested(const ProposalRequest& request) {
-  if (!follows("request", request.number, next_request_)) return;
+  if (!misfits_.follows("request", request.number, next_request_)) return;
   in_flight_.push_back(request);
   next_request_ = std::max(next_request_, request.number + 1);
   if (!request.arm.empty()) models_.begin(request.arm);
@@ -225,15 +197,15 @@ void State::requested(const ProposalRequest& request) {
 void State::proposed(const Json& event, const FindCandidate& find) {
   const auto at = std::ranges::find(in_flight_, event["order"].as_int(), &ProposalRequest::number);
   if (at == in_flight_.end())
-    return misfit(
-        fmt::format("an answer to request {} is there twice, or its request is missing; "
+    return misfits_.note(
+        fmt::format("an answer to request {} is recorded twice, or its request is missing; "
                     "it is ignored",
                     event["order"].as_int(-1)));
   const auto last = static_cast<int64_t>(ModelFailure::Budget);
   if (event["trouble"].as_int() < 0 || event["trouble"].as_int() > last)
-    return misfit(fmt::format("the answer to request {} is unreadable; it is ignored",
-                              event["order"].as_int()));
-  if (unseen_) misfit(fmt::format("the screening of {} is missing", *unseen_));
+    return misfits_.note(fmt::format("the answer to request {} is unreadable; it is ignored",
+                                     event["order"].as_int()));
+  if (unseen_) misfits_.note(fmt::format("the screening of {} is missing", *unseen_));
   const ProposalRequest request = *at;
   in_flight_.erase(at);
   const std::string& id = event["id"].as_string();
@@ -272,7 +244,8 @@ void State::seen(const Json& event) {
   const std::string& id = event["id"].as_string();
   if (!archive_.contains(id)) return;  // its files are damaged, which the run folder tells
   if (unseen_ != id)
-    return misfit(fmt::format("the screening of {} is there twice; the later one is ignored", id));
+    return misfits_.note(
+        fmt::format("the screening of {} is recorded twice; the later one is ignored", id));
   unseen_.reset();
   retire();
   if (event["usd"].is_number()) usd_ += event["usd"].as_double();
@@ -289,7 +262,8 @@ void State::seen(const Json& event) {
 void State::read(const Json& event) {
   const std::string& id = event["id"].as_string();
   if (std::erase(unread_, id) == 0 && archive_.contains(id))
-    return misfit(fmt::format("the review of {} is there twice; the later one is ignored", id));
+    return misfits_.note(
+        fmt::format("the review of {} is recorded twice; the later one is ignored", id));
   if (event["usd"].is_number())
     usd_ += event["usd"].as_double();
   else
@@ -304,9 +278,9 @@ void State::judged(const Json& event) {
   const std::string& id = event["id"].as_string();
   if (!archive_.contains(id)) return;
   if (archive_.find(id)->judged)
-    return misfit(fmt::format("{} is judged twice; the later verdict is ignored", id));
+    return misfits_.note(fmt::format("{} is judged twice; the later verdict is ignored", id));
   if (!chosen_ || !contains(*chosen_, id))
-    misfit(fmt::format("{} is judged, but the event that chose it is missing", id));
+    misfits_.note(fmt::format("{} is judged, but the event that chose it is missing", id));
   const Entry* best = archive_.best();
   const bool counts = best != nullptr && best->outcome.measured == has_clock_;
   const double before = counts ? best->outcome.us : 0;

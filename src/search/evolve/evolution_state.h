@@ -12,6 +12,7 @@
 #include "core/json.h"
 #include "evolve/bandit.h"
 #include "evolve/evolve_ports.h"
+#include "evolve/misfits.h"
 #include "evolve/population.h"
 
 namespace kw::evolve {
@@ -70,7 +71,7 @@ class State {
   /// those before it is a misfit: it is told, and ignored unless only earlier ones are missing.
   void apply(const Json& event, const FindCandidate& find);
   /// One sentence for each misfit. A journal that was not damaged has none.
-  const std::vector<std::string>& misfits() const { return misfits_; }
+  const std::vector<std::string>& misfits() const { return misfits_.list(); }
 
   const Population& archive() const { return archive_; }
   const Bandit& models() const { return models_; }
@@ -100,11 +101,7 @@ class State {
 
  private:
   void begin(const Json& event);
-  void end_generation(const Json& event);
   void requested(const ProposalRequest& request);
-  /// Whether an event with this number may follow when `next` was expected.
-  bool follows(const char* what, int64_t number, int64_t next);
-  void misfit(std::string text);
   void proposed(const Json& event, const FindCandidate& find);
   void seen(const Json& event);
   void read(const Json& event);
@@ -127,7 +124,8 @@ class State {
   double usd_ = 0;
   std::string first_;
   std::vector<Point> curve_;
-  std::vector<std::string> changes_, misfits_;
+  std::vector<std::string> changes_;
+  Misfits misfits_;
   Json settings_;  // of the last session
 };
 

@@ -178,12 +178,12 @@ class DamagedEvolution : public EvolutionTest {
     damage(damaged.lines);
     return damaged.state();
   }
-  static void expect_as(const State& state, const State& want) {
-    EXPECT_EQ(state.generation(), want.generation());
-    EXPECT_EQ(state.retired(), want.retired());
-    EXPECT_EQ(state.next_request(), want.next_request());
-    EXPECT_EQ(state.archive().entries().size(), want.archive().entries().size());
-    EXPECT_EQ(state.archive().best()->candidate.id, want.archive().best()->candidate.id);
+  static void expect_as(const State& got, const State& want) {
+    EXPECT_EQ(got.generation(), want.generation());
+    EXPECT_EQ(got.retired(), want.retired());
+    EXPECT_EQ(got.next_request(), want.next_request());
+    EXPECT_EQ(got.archive().entries().size(), want.archive().entries().size());
+    EXPECT_EQ(got.archive().best()->candidate.id, want.archive().best()->candidate.id);
   }
   FakeJournal whole_;
 };
@@ -193,46 +193,46 @@ TEST_F(DamagedEvolution, ALineThatIsThereTwiceIsToldAndIgnored) {
   for (const char* kind : {"order", "offer", "seen", "chosen", "judged", "generation"}) {
     const size_t at = nth(kind, 1);
     if (at == whole_.lines.size()) continue;
-    const State state = after([at](auto& lines) {
+    const State read_back = after([at](auto& lines) {
       lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at), lines[at]);
     });
-    ASSERT_EQ(state.misfits().size(), 1u) << kind;
-    EXPECT_NE(state.misfits()[0].find("twice"), std::string::npos) << state.misfits()[0];
-    expect_as(state, want);
+    ASSERT_EQ(read_back.misfits().size(), 1u) << kind;
+    EXPECT_NE(read_back.misfits()[0].find("twice"), std::string::npos) << read_back.misfits()[0];
+    expect_as(read_back, want);
   }
 }
 
 TEST_F(DamagedEvolution, AMissingLineIsTold) {
   for (const char* kind : {"order", "seen", "generation"}) {
     const size_t at = nth(kind, 1);
-    const State state =
+    const State read_back =
         after([at](auto& lines) { lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(at)); });
-    ASSERT_FALSE(state.misfits().empty()) << kind;
-    EXPECT_NE(join(state.misfits(), "\n").find("missing"), std::string::npos) << kind;
-    EXPECT_EQ(state.generation(), whole_.state().generation());
+    ASSERT_FALSE(read_back.misfits().empty()) << kind;
+    EXPECT_NE(join(read_back.misfits(), "\n").find("missing"), std::string::npos) << kind;
+    EXPECT_EQ(read_back.generation(), whole_.state().generation());
   }
 }
 
 TEST_F(DamagedEvolution, AReversedJournalIsTold) {
-  const State state = after([](auto& lines) { std::reverse(lines.begin() + 1, lines.end()); });
-  EXPECT_FALSE(state.misfits().empty());
-  EXPECT_GE(state.generation(), 0);
-  EXPECT_LE(state.generation(), whole_.state().generation());
+  const State read_back = after([](auto& lines) { std::reverse(lines.begin() + 1, lines.end()); });
+  EXPECT_FALSE(read_back.misfits().empty());
+  EXPECT_GE(read_back.generation(), 0);
+  EXPECT_LE(read_back.generation(), whole_.state().generation());
 }
 
 TEST_F(DamagedEvolution, ANumberThatCannotBeIsToldAndIgnored) {
   for (const char* number : {"99999999999", "-1", "9223372036854775807", "4294967295", "\"3\""}) {
     for (const char* kind : {"generation", "order"}) {
-      const std::string key = kind == std::string("order") ? "number" : "generation";
+      const std::string key = kind == std::string("order") ? "order" : "generation";
       const size_t at = nth(kind, 1);
-      const State state = after([&](auto& lines) {
+      const State read_back = after([&](auto& lines) {
         Json line = Json::parse(lines[at]).value();
         lines[at] = line.set(key, Json::parse(number).value()).dump();
       });
-      EXPECT_FALSE(state.misfits().empty()) << kind << " " << number;
-      EXPECT_GE(state.generation(), 0) << number;
-      EXPECT_LE(state.generation(), 4) << number;
-      EXPECT_LE(state.next_request(), 16) << number;
+      EXPECT_FALSE(read_back.misfits().empty()) << kind << " " << number;
+      EXPECT_GE(read_back.generation(), 0) << number;
+      EXPECT_LE(read_back.generation(), 4) << number;
+      EXPECT_LE(read_back.next_request(), 16) << number;
     }
   }
 }
