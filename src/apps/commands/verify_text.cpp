@@ -114,6 +114,7 @@ std::string verify_text(const verification::VerifyReport& report, bool explain,
   text += list_rows("task", report.task_notes, explain);
   if (report.cross_check) text += list_rows("cross-check", {report.cross_check->text()}, explain);
   text += list_rows("task lint", gate.lint, explain);
+  text += list_rows("compiler", report.compiler_notes, explain);
   text += list_rows("not run", gate.skipped, explain);
   std::vector<std::string> warnings;
   for (const record::Finding& warning : gate.warnings)

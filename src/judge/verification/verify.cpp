@@ -182,6 +182,7 @@ Result<VerifyReport> verify_module(const std::string& module_text, const task::T
     gate.gpu = gate::GateDevice{tools.gpu, KW_TRY(fixed_for(*tools.gpu, request)), &*kept.large};
   report.gate = KW_TRY(gate::judge(*module, gate));
   report.truths_by = tools.oracle->made_by();
+  report.compiler_notes = tools.compiler->notes();
   if (request.kill_rate) {
     if (progress) progress("judging imposters");
     report.imposters = KW_TRY(gate::kill_rate(*kept.small, *tools.oracle, gate.interrupted));

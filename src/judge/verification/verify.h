@@ -59,6 +59,7 @@ struct VerifyReport {
   std::string recorded;          // where the recorded launches come from; "" for a module
   std::string task_name, task_hash;
   std::vector<std::string> task_notes;
+  std::vector<std::string> compiler_notes;  // ports::Compiler::notes, such as a cache not used
   std::optional<CrossCheckReport> cross_check;
   gate::GateReport gate;
   std::string truths_by;  // ports::Oracle::made_by, for all candidates so far

@@ -9,7 +9,8 @@ Json to_json(const VerifyReport& report) {
   JsonWriter v(record::to_json(gate.verdict));
   v("module", report.module_name)("trust", report.trust);
   v("certifies", report.certifies())("recorded", report.recorded)("device", gate.device);
-  v("compiler", gate.compiler)("replay_seeded", gate.replay_seeded);
+  v("compiler", gate.compiler)("compiler_notes", report.compiler_notes, Zero::Omit)(
+      "replay_seeded", gate.replay_seeded);
   v.group("task", [&](auto& g) {
     g("name", report.task_name)("hash", report.task_hash)("notes", report.task_notes);
   });

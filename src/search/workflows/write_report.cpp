@@ -143,6 +143,10 @@ SynthesisReport completed_report(const Session& session) {
     add_performance(session, report);
   }
   if (session.models) add_models(session, report);
+  if (session.tools.verify.compiler != nullptr) {
+    for (const std::string& note : session.tools.verify.compiler->notes())
+      report.notes.push_back(note);
+  }
   return report;
 }
 
