@@ -4,8 +4,8 @@
 // file in the folder would also work, but the confined programs that write there could remove it.
 // Maker and sweeper may meet at a new folder that is not locked yet. The sweeper therefore removes
 // a folder only while it holds the lock, and the maker checks that its locked folder is still
-// there. Where folders cannot be locked, and for folders of older versions (with a '-' after the
-// process number), the age decides.
+// there. Where folders cannot be locked, and for folders of older versions (without
+// "locked-" in the name), the age decides.
 #include "os/scratch.h"
 
 #include <fcntl.h>
@@ -31,6 +31,7 @@ namespace kw::os {
 namespace {
 
 constexpr std::string_view kStart = "kernelwright-";
+constexpr std::string_view kLocked = "locked-";
 constexpr int kMostAttempts = 100;
 constexpr time_t kOldSeconds = 24 * 3600;
 
@@ -66,8 +67,7 @@ bool is_still_at(int fd, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/// What follows "kernelwright-KIND-" in the name of a folder of ours: the process number and the
-/// character after it.
+/// What follows "kernelwright-KIND-" in the name of a folder of ours.
 struct Owner {
   int64_t process = 0;
   bool locks = false;  // folders of older versions are not locked
@@ -79,10 +79,10 @@ std::optional<Owner> owner_in(std::string_view name) {
   const size_t dash = name.find('-');
   if (dash == 0 || dash == std::string_view::npos) return std::nullopt;
   name.remove_prefix(dash + 1);
-  const size_t end = name.find_first_of(".-");
+  const size_t end = name.find('-');
   const auto process = parse_int(name.substr(0, end));
   if (end == std::string_view::npos || !process || *process <= 0) return std::nullopt;
-  return Owner{*process, name[end] == '.'};
+  return Owner{*process, name.substr(end + 1).starts_with(kLocked)};
 }
 
 bool is_old_and_dead(const Owner& owner, time_t changed) {
@@ -107,7 +107,7 @@ Result<ScratchFolder> ScratchFolder::make(const std::string& kind) {
   std::call_once(swept, sweep);
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     std::string pattern =
-        fmt::format("{}/{}{}-{}.XXXXXX", temporary_root(), kStart, kind, ::getpid());
+        fmt::format("{}/{}{}-{}-{}XXXXXX", temporary_root(), kStart, kind, ::getpid(), kLocked);
     if (::mkdtemp(pattern.data()) == nullptr) {
       return environment_error(
           "no temporary folder can be made in {}: {}; set TMPDIR to a writable one",

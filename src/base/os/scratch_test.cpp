@@ -95,11 +95,11 @@ TEST(ScratchFolder, SweepLeavesWhatIsNotOurs) {
   const std::string root = env("TMPDIR").empty() ? "/tmp" : env("TMPDIR");
   std::vector<std::string> kept;
   for (const char* name : {"kernelwright-x", "kernelwright-compile-", "kernelwright-compile-notes",
-                           "kernelwright-compile-12", "kernelwright--12.abc"}) {
+                           "kernelwright-compile-12", "kernelwright--12-locked-a"}) {
     kept.push_back(root + "/" + name);
     ASSERT_TRUE(make_directories(kept.back()));
   }
-  const std::string link = root + "/kernelwright-compile-1.link";
+  const std::string link = root + "/kernelwright-compile-1-locked-x";
   ASSERT_EQ(::symlink(kept[0].c_str(), link.c_str()), 0);
   ScratchFolder::sweep();
   for (const std::string& path : kept) {
