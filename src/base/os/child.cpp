@@ -165,7 +165,6 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv
   UniqueFd theirs = above_standard(UniqueFd(ends[1]));
   if (!ours || !theirs) return environment_error("creating a socket pair: {}", reason_of(EMFILE));
   auto [err_reader, err_writer] = KW_TRY(make_pipe());
-  if (!ours || !theirs) return environment_error("creating a socket pair: no descriptor is free");
   SpawnRequest request{argv,        options.extra_env, -1, err_writer.get(), err_writer.get(),
                        theirs.get()};
   request.environment = options.environment;
