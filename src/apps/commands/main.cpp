@@ -111,7 +111,7 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
   if (command.hidden) return run(command, *args, io);  // workers leave Ctrl-C to their parent
   tell_relative_variables(io);
   if (const auto home = os::home_directory(); !home) return io.fail(home.error());
-  os::ScratchFolder::sweep();
+  os::ScratchFolder::sweep_once();
   const InterruptWatch watch;
   const int code = perform(command, *args, io);
   return os::interrupted() ? kInterrupted : code;

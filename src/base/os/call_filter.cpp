@@ -20,7 +20,6 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <initializer_list>
 #include <optional>
 
 namespace kw::os {
@@ -186,23 +185,20 @@ constexpr unsigned kEqual = BPF_JMP | BPF_JEQ | BPF_K;
 
 /// Refuses the call, or continues with what follows.
 void add(const Rule& rule, std::vector<sock_filter>* filter) {
-  constexpr unsigned char kSteps = 3;  // for one argument
-  const std::initializer_list<const Argument*> both = {&rule.first,
-                                                       rule.second ? &*rule.second : nullptr};
-  const auto count = static_cast<unsigned char>(rule.second ? 2 : 1);
-  const auto all = static_cast<unsigned char>(kSteps * count);
-  filter->push_back(load(offsetof(seccomp_data, nr)));
+  constexpr size_t kSteps = 3;  // for one argument
+  std::vector<Argument> arguments = {rule.first};
+  if (rule.second) arguments.push_back(*rule.second);
   // What comes last: for a rule that allows, "continue" and then "refuse"; else only "refuse".
-  const unsigned char end = rule.allows ? 2 : 1;
+  const size_t end = rule.allows ? 2 : 1;
+  size_t left = kSteps * arguments.size();
+  filter->push_back(load(offsetof(seccomp_data, nr)));
   filter->push_back(
-      jump(kEqual, static_cast<unsigned>(rule.call), 0, static_cast<unsigned char>(all + end)));
-  unsigned char left = all;
-  for (const Argument* one : both) {
-    if (one == nullptr) break;
-    left = static_cast<unsigned char>(left - kSteps);
-    filter->push_back(load(offsetof(seccomp_data, args) + 8 * one->which));
-    filter->push_back(step(BPF_ALU | BPF_AND | BPF_K, one->mask));
-    filter->push_back(jump(kEqual, one->value, 0, static_cast<unsigned char>(left + 1)));
+      jump(kEqual, static_cast<unsigned>(rule.call), 0, static_cast<unsigned char>(left + end)));
+  for (const Argument& one : arguments) {
+    left -= kSteps;
+    filter->push_back(load(offsetof(seccomp_data, args) + 8 * one.which));
+    filter->push_back(step(BPF_ALU | BPF_AND | BPF_K, one.mask));
+    filter->push_back(jump(kEqual, one.value, 0, static_cast<unsigned char>(left + 1)));
   }
   if (rule.allows) filter->push_back(step(BPF_JMP | BPF_JA, 1));
   filter->push_back(give(SECCOMP_RET_ERRNO, EPERM));

@@ -114,6 +114,11 @@ Result<std::string> read_own(const std::string& folder, const std::string& name,
   return read_open_file(at.get(), path, limit);
 }
 
+Result<std::string> read_own_file(const std::string& path, uint64_t limit) {
+  const size_t slash = path.rfind('/');
+  return read_own(path.substr(0, slash), path.substr(slash + 1), limit);
+}
+
 Result<std::string> private_home(const std::string& root) {
   const std::string path = fmt::format("{}/.kernelwright-home-{}", root, ::geteuid());
   const auto refused = [&](const std::string& why) {

@@ -29,6 +29,9 @@ Result<bool> make_new_directory(const std::string& path);
 Result<std::string> read_own(const std::string& folder, const std::string& name,
                              uint64_t limit = uint64_t{1} << 30);
 
+/// The same for a file and the folder that it lies in.
+Result<std::string> read_own_file(const std::string& path, uint64_t limit);
+
 /// The user's home folder: $HOME when it is absolute, otherwise the one in the user database when
 /// it is the user's, otherwise private_home(). Environment Error when there is none.
 Result<std::string> home_directory();

@@ -103,8 +103,7 @@ void sweep_one(const std::string& path, const Owner& owner) {
 }  // namespace
 
 Result<ScratchFolder> ScratchFolder::make(const std::string& kind) {
-  static std::once_flag swept;
-  std::call_once(swept, sweep);
+  sweep_once();
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     std::string pattern =
         fmt::format("{}/{}{}-{}-{}XXXXXX", temporary_root(), kStart, kind, ::getpid(), kLocked);
@@ -139,6 +138,11 @@ ScratchFolder& ScratchFolder::operator=(ScratchFolder&& other) noexcept {
 }
 
 ScratchFolder::~ScratchFolder() { remove_folder(path_); }
+
+void ScratchFolder::sweep_once() {
+  static std::once_flag swept;
+  std::call_once(swept, sweep);
+}
 
 void ScratchFolder::sweep() {
   const std::string root = temporary_root();

@@ -21,6 +21,8 @@ class ScratchFolder {
 
   /// Removes our folders, of all kinds, that killed processes left behind.
   static void sweep();
+  /// Only the first call of a process; make() calls it too.
+  static void sweep_once();
 
  private:
   ScratchFolder() = default;

@@ -18,9 +18,7 @@ std::string today() {
 
 /// A file that other users can change is not used: measured rates decide what is called good.
 Result<record::Calibration> read(const std::string& path, const ports::DeviceInfo& device) {
-  const size_t slash = path.rfind('/');
-  const std::string text =
-      KW_TRY(os::read_own(path.substr(0, slash), path.substr(slash + 1), uint64_t{1} << 20));
+  const std::string text = KW_TRY(os::read_own_file(path, uint64_t{1} << 20));
   const Json json = KW_TRY(Json::parse(text));
   record::Calibration calibration = KW_TRY(record::calibration_from_json(json));
   if (calibration.uuid != device.uuid || calibration.driver != device.driver)

@@ -135,9 +135,7 @@ std::string Checker::path_for(const torch_worker::FoundPython& python,
 
 bool Checker::remembered(const std::string& path) {
   if (path.empty() || options_.mode == CrossCheckMode::Always || !os::exists(path)) return false;
-  const size_t slash = path.rfind('/');
-  const Result<std::string> text =
-      os::read_own(path.substr(0, slash), path.substr(slash + 1), uint64_t{1} << 20);
+  const Result<std::string> text = os::read_own_file(path, uint64_t{1} << 20);
   if (!text) {
     if (text.error().blame == Blame::Environment)
       report_.notes.push_back("agreement is not cached: " + text.error().message);
