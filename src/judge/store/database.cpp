@@ -74,7 +74,8 @@ Result<Database> Database::open(const std::string& path) {
   sqlite3* handle = nullptr;
   // SQLite would let other users read it; its log files take the mode of this one. An existing file
   // is not opened: closing it would drop the locks that SQLite holds on it.
-  os::UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, os::kOwnFileMode));
+  if (path != kNoFile)
+    os::UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, os::kOwnFileMode));
   const int code =
       sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(handle);

@@ -26,7 +26,9 @@ std::optional<double> maybe_real(const SqlValue& value);
 /// full, not writable).
 class Database {
  public:
-  /// Opens or creates a file (":memory:" for none), in WAL mode if the file system supports it.
+  static constexpr const char* kNoFile = ":memory:";
+
+  /// Opens or creates a file (kNoFile: only memory), in WAL mode if the file system supports it.
   static Result<Database> open(const std::string& path);
 
   /// Runs one statement with its parameters bound in order. Returns its rows.

@@ -183,7 +183,7 @@ Result<std::vector<RunRow>> list_runs(const std::string& root) {
     remove_index(root);
     rows = list_with(index_path(root), root);
   }
-  if (!rows) rows = list_with(":memory:", root);
+  if (!rows) rows = list_with(Database::kNoFile, root);
   if (!rows) return rows;
   // A process can take or release a run without changing its files, so the lock is checked now.
   for (RunRow& row : *rows) {

@@ -178,6 +178,11 @@ TEST(Index, AnEditedRowIsReadAgain) {
   expect_listed(root.path(), 1);
 }
 
+TEST(Index, InMemoryMakesNoFile) {
+  EXPECT_TRUE(Database::open(Database::kNoFile));
+  EXPECT_FALSE(os::exists(Database::kNoFile));
+}
+
 TEST(Index, IsNotNeeded) {
   const TestFolder root;
   finished(root.path(), "a", 3);
