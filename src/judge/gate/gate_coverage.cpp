@@ -12,6 +12,7 @@
 #include <cmath>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "core/contains.h"
 #include "core/text.h"
@@ -102,8 +103,8 @@ void Coverage::note_right(const shapes::ShapeCase& shape, const std::string& fam
     code->second = &shape;
   dims.insert(shape.dims);
   if (judged.group >= 0) {
-    const auto at = least.try_emplace(judged.group, shape.work, shape.dims).first;
-    if (shape.work < at->second.first) at->second = {shape.work, shape.dims};
+    const auto at = least.try_emplace({judged.group, judged.image}, &shape).first;
+    if (shape.work < at->second->work) at->second = &shape;
   }
   // The rate of the largest cell predicts larger ones best.
   if (shape.work < std::max(kRatedWork, rated_work) || judged.seconds <= 0) return;
@@ -166,37 +167,58 @@ Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view)
   const Pool& pool = *bench.at->pool;
   const bool replayed = pool.replayable() && !pool.cells().empty();
   const uint64_t secret = replayed ? pool.cells().front().seed : KW_TRY(request_.entropy());
-  std::vector<shapes::GroupCode> groups;
-  for (const auto& [group, shape] : covered_.least)
-    groups.push_back({group, virtual_.programs.code_extents(group),
-                      virtual_.programs.code_thresholds(group), shape.second});
-  const shapes::ModuleShapes made = KW_TRY(shapes::plan_module_shapes(
-      view, pool.shapes(), shapes::plan_thresholds(module_), groups, limits.work, secret));
-  for (const std::string& line : made.left_out) report_.skipped.push_back(line);
+  size_t ran = 0;
+  const shapes::ModuleShapes others =
+      KW_TRY(shapes::plan_variants(view, pool.shapes(), covered_.dims, limits.work));
+  Stop stop = KW_TRY(run_suggested(bench, others, limits.work, &ran));
+  // A shape may bring a variant of the code that no other ran, with limits of its own.
+  std::set<std::pair<int, ports::ImageId>> planned;
+  std::vector<shapes::Threshold> thresholds = shapes::plan_thresholds(module_);
+  while (!stop && !covered_.out_of_time()) {
+    std::vector<shapes::VariantCode> variants;
+    for (const auto& [code, shape] : covered_.least) {
+      if (planned.insert(code).second)
+        variants.push_back(KW_TRY(virtual_.programs.code_at(matching_, task(), *shape)));
+    }
+    if (variants.empty()) break;
+    const shapes::ModuleShapes made = KW_TRY(shapes::plan_module_shapes(
+        view, pool.shapes(),
+        {covered_.dims, std::exchange(thresholds, {}), std::move(variants), limits.work, secret}));
+    stop = KW_TRY(run_suggested(bench, made, limits.work, &ran));
+  }
+  if (ran > 0) say(fmt::format("{} shapes that the module suggests", ran));
+  if (!stop) stop = KW_TRY(plant_constants(bench, limits.work));
+  if (stop) return stop;
+  return run_groups(bench, view, limits.work);
+}
+
+Result<Stop> Gate::run_suggested(Bench& bench, const shapes::ModuleShapes& made, double most_work,
+                                 size_t* ran) {
+  for (const std::string& line : made.left_out) {
+    if (!contains(report_.skipped, line)) report_.skipped.push_back(line);
+  }
   for (const shapes::ModuleShapes::Open& open : made.open) {
     covered_.note_missing(open.text, open.elements);
     if (open.elements > 0)
       covered_.limit_to(count_text(open.elements) + " elements", open.elements);
   }
-  size_t ran = 0;
+  size_t here = 0;
   for (const shapes::ShapeCase& shape : made.cases) {
     if (covered_.out_of_time()) break;
-    ++ran;
+    ++here;
     for (const std::string& family : cover_families(task())) {
       Stop stop = KW_TRY(run_extra(bench, shape, family));
       if (stop) return stop;
-      if (shape.work > limits.work) break;  // for one family there is time
+      if (shape.work > most_work) break;  // for one family there is time
     }
   }
-  if (ran > 0) say(fmt::format("{} shapes that the module suggests", ran));
-  if (ran < made.cases.size())
+  *ran += here;
+  if (here < made.cases.size())
     covered_.note_missing(fmt::format(
         "{} of {} shapes that the module suggests were not run: there was no time within "
         "--budget-seconds {:g}",
-        made.cases.size() - ran, made.cases.size(), request_.budget_seconds));
-  Stop stop = KW_TRY(plant_constants(bench, limits.work));
-  if (stop) return stop;
-  return run_groups(bench, view, limits.work);
+        made.cases.size() - here, made.cases.size(), request_.budget_seconds));
+  return Stop();
 }
 
 // A variant of the code may compare values, too, with constants that only it has. And it may

@@ -14,6 +14,7 @@
 #include "gate/metamorphic.h"
 #include "gate/run_cell.h"
 #include "inputs/immediates.h"
+#include "shapes/module_shapes.h"
 #include "shapes/plan_view.h"
 
 namespace kw::gate {
@@ -25,7 +26,8 @@ using Stop = std::optional<record::Verdict>;
 struct Coverage {
   std::vector<int64_t> group_cells;  // by group: right cells
   std::vector<std::optional<task::Dims>> group_shapes;
-  std::map<int, std::pair<double, task::Dims>> least;  // by group: the cheapest shape that ran it
+  /// By launch group and code: the cheapest shape that ran them.
+  std::map<std::pair<int, ports::ImageId>, const shapes::ShapeCase*> least;
   /// By code: a shape that ran it, with many elements but quick; code that ran with its own
   /// constants planted among as many.
   std::map<ports::ImageId, const shapes::ShapeCase*> shape_of_code;
@@ -98,6 +100,9 @@ class Gate {
   // Judging what the module itself suggests, and benchmark shapes uncut.
   Result<Stop> cover_module(Bench& bench);
   Result<Stop> run_module_shapes(Bench& bench, const shapes::PlanView& view);
+  /// Counts the shapes that it ran in `ran`.
+  Result<Stop> run_suggested(Bench& bench, const shapes::ModuleShapes& made, double most_work,
+                             size_t* ran);
   Result<Stop> plant_constants(Bench& bench, double most_work);
   Result<Stop> run_branches(Bench& bench, double most_work);
   Result<Stop> run_groups(Bench& bench, const shapes::PlanView& view, double most_work);

@@ -105,17 +105,13 @@ void Programs::note_ptx(const ports::Compiled& compiled, Image* image) {
 Result<const Programs::Image*> Programs::image_for(const kernel::Selection& selection) {
   const std::string key = variant_key(selection);
   const auto known = images_.find(key);
-  if (known != images_.end()) {
-    known->second.groups.insert(selection.group);
-    return &known->second;
-  }
+  if (known != images_.end()) return &known->second;
   const auto start = std::chrono::steady_clock::now();
   ports::CompileOutcome outcome = KW_TRY(compile(selection));
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   compile_seconds_ += passed.count();
   ++compiles_;
   Image image;
-  image.groups = {selection.group};
   if (outcome.failed) {
     image.failed = std::move(outcome.failed);
     compiler_name_ = image.failed->compiler;
@@ -162,22 +158,17 @@ Result<Built> Programs::build(const shapes::Matching& matching, const task::Task
   return built;
 }
 
-shapes::CodeExtents Programs::code_extents(int group) const {
-  shapes::CodeExtents extents;
-  for (const auto& [key, image] : images_) {
-    if (image.groups.count(group) != 0) extents.merge(image.extents);
-  }
-  return extents;
-}
-
-std::vector<shapes::Threshold> Programs::code_thresholds(int group) const {
-  std::vector<shapes::Threshold> all;
-  for (const auto& [key, image] : images_) {
-    const auto known = image.thresholds.find(group);
-    if (image.groups.count(group) != 0 && known != image.thresholds.end())
-      all.insert(all.end(), known->second.begin(), known->second.end());
-  }
-  return all;
+Result<shapes::VariantCode> Programs::code_at(const shapes::Matching& matching,
+                                              const task::Task& task,
+                                              const shapes::ShapeCase& shape) {
+  const Result<kernel::Selection> selection = select(matching, task, shape.graph, shape.dims);
+  if (!selection) return shapes::VariantCode{};
+  const Image* image = KW_TRY(image_for(*selection));
+  const auto known = image->thresholds.find(selection->group);
+  return shapes::VariantCode{
+      image->extents,
+      known == image->thresholds.end() ? std::vector<shapes::Threshold>() : known->second,
+      shape.dims};
 }
 
 void Programs::note_branches(ports::ImageId image, const std::vector<ports::BranchWays>& launches) {

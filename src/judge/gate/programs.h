@@ -4,7 +4,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "ports/compiler.h"
 #include "ports/device.h"
 #include "shapes/binding.h"
+#include "shapes/module_shapes.h"
 #include "shapes/thresholds.h"
 
 namespace kw::gate {
@@ -62,10 +62,10 @@ class Programs {
   bool adds_in_memory() const { return adds_in_memory_; }
   /// Returns the constants of all PTX compiled so far.
   const inputs::Immediates& immediates() const { return immediates_; }
-  /// Extents at which the PTX of a launch group, as far as it was made, may change what it does.
-  shapes::CodeExtents code_extents(int group) const;
-  /// Comparisons in the same code that follow from the launches of the group.
-  std::vector<shapes::Threshold> code_thresholds(int group) const;
+  /// What the code that a shape runs compares with; nothing where the device does not take PTX.
+  /// Compiles it if it is new. An Error is a failure of the machine.
+  Result<shapes::VariantCode> code_at(const shapes::Matching& matching, const task::Task& task,
+                                      const shapes::ShapeCase& shape);
   /// Adds what a run of an image did; see one_way_branches().
   void note_branches(ports::ImageId image, const std::vector<ports::BranchWays>& launches);
   /// Branches that were reached and always went the same way, over all runs so far; branches that
@@ -80,7 +80,6 @@ class Programs {
     std::string not_loaded;
     shapes::CodeExtents extents;
     std::map<int, std::vector<shapes::Threshold>> thresholds;  // by launch group
-    std::set<int> groups;                                      // launch groups that use it
   };
   Result<const Image*> image_for(const kernel::Selection& selection);
   Result<ports::CompileOutcome> compile(const kernel::Selection& selection);

@@ -3,9 +3,10 @@
 // then those of the code that follow from the launch, each with its two extents alone. Constants of
 // the code share shapes: one dim takes the largest that is left, the others take the smallest, so
 // that all dims meet all extents in few cheap shapes. One shape per constant and dim was the
-// alternative; it needs three times as many runs. Where a module has several launch groups, a
-// constant counts as met only at a shape that selects the group whose code has it. Each kind has
-// room of its own, so that many limits of one kind cannot hide one of another.
+// alternative; it needs three times as many runs. A module has a variant of its code for each
+// launch group and for the template arguments that follow from dims. A constant counts as met only
+// at a shape that runs the variant whose code has it. Each kind has room of its own, so that many
+// limits of one kind cannot hide one of another.
 // The cost: a failure at a shared shape does not tell which of its extents is to blame.
 #include "shapes/module_shapes.h"
 
@@ -28,27 +29,58 @@ constexpr size_t kMostNamed = 8;        // constants in one message
 constexpr int64_t kSmallest = 64;       // extents below this are tried for dims beside a constant
 constexpr size_t kMostAbove = 5;        // secret extents for one dim
 constexpr double kThresholdWork = 3e8;  // of a shape beside a comparison: a few seconds
+constexpr size_t kMostVariants = 128;   // that no other shape runs
+constexpr int64_t kEveryExtent = 1024;  // below it, every extent is asked for its variant
+constexpr int64_t kNextExtent = 256;    // above, only the next by this share
 
 class ModulePlanner {
  public:
-  ModulePlanner(const PlanView& view, const ShapePlan& plan, double most_work, uint64_t secret)
+  ModulePlanner(const PlanView& view, const ShapePlan& plan, const std::set<task::Dims>& ran,
+                double most_work, uint64_t secret)
       : view_(view), plan_(plan), most_work_(most_work), secret_(secret) {
-    for (const ShapeCase& shape : plan.cases) known_.insert(shape.dims);
+    for (const ShapeCase& shape : plan.cases) note_known(shape.dims);
+    for (const task::Dims& dims : ran) note_known(dims);
     base_ = small_dims(view.task());
   }
 
   /// Both sides of comparisons of the plan.
   Status add_thresholds(const std::vector<Threshold>& thresholds) {
     room_ = kMostModuleShapes / 2;
-    for (const Threshold& threshold : thresholds) KW_TRY(add_sides(threshold, base_, std::nullopt));
+    for (const Threshold& threshold : thresholds) KW_TRY(add_sides(threshold, base_, ""));
     return Done{};
   }
 
-  /// Both sides of comparisons of a group's code, where the group is selected.
-  Status add_code_thresholds(const GroupCode& code) {
+  /// Both sides of comparisons of a variant's code, where it runs.
+  Status add_code_thresholds(const VariantCode& code) {
     room_ = kMostModuleShapes / 4 * 3;
+    const std::string variant = view_.variant_at(code.base);
     for (const Threshold& threshold : code.thresholds)
-      KW_TRY(add_sides(threshold, code.base, code.group));
+      KW_TRY(add_sides(threshold, code.base, variant));
+    return Done{};
+  }
+
+  /// Every variant that some extent of a dim selects beside small ones.
+  Status add_variants() {
+    room_ = kMostVariants;
+    std::set<std::string> ran;
+    for (const auto& [dims, variant] : known_) ran.insert(variant);
+    for (const auto& [name, range] : view_.task().dims) {
+      task::Dims dims = base_;
+      for (int64_t extent = range.nearest(1); extent <= range.high;
+           extent = range.up(
+               extent + std::max<int64_t>(1, extent > kEveryExtent ? extent / kNextExtent : 1))) {
+        dims[name] = extent;
+        const std::string variant = view_.variant_at(dims);
+        if (variant.empty() || !ran.insert(variant).second) continue;
+        (void)KW_TRY(add(dims, "runs another variant of the code"));
+        if (full()) break;
+      }
+    }
+    if (full())
+      out_.open.push_back(
+          {fmt::format("some variants of the code were not run: at most {} are tried beside those "
+                       "that other shapes run",
+                       kMostVariants)});
     return Done{};
   }
 
@@ -101,14 +133,16 @@ class ModulePlanner {
     return Done{};
   }
 
-  /// The constants of a group's code at shapes that select this group: at others they mean nothing.
-  Status add_group_constants(const GroupCode& code) {
+  /// The constants of a variant's code at shapes that run it: at others they mean nothing.
+  Status add_variant_constants(const VariantCode& code) {
+    const std::string variant = view_.variant_at(code.base);
     for (const auto& [name, range] : view_.task().dims) {
+      const std::set<int64_t> met = extents_of(variant, name);
       for (const int64_t extent : code.extents.compared) {
-        if (!range.takes(extent) || has_case(code.group, name, extent)) continue;
-        const task::Dims dims = shrunk(code, name, extent);
-        if (view_.group_at(dims) != code.group) continue;
-        const bool there = KW_TRY(add(dims, "around a constant of the launch group's code"));
+        if (!range.takes(extent) || met.count(extent) != 0) continue;
+        const task::Dims dims = shrunk(code.base, variant, name, extent);
+        if (view_.variant_at(dims) != variant) continue;
+        const bool there = KW_TRY(add(dims, "around a constant of this variant's code"));
         if (there) note_reached(name, extent);
       }
     }
@@ -156,17 +190,21 @@ class ModulePlanner {
   }
 
  private:
-  /// Whether a planned shape selects the group and has this extent.
-  bool has_case(int group, const std::string& name, int64_t extent) const {
-    return std::ranges::any_of(known_, [&](const task::Dims& dims) {
+  void note_known(const task::Dims& dims) { known_.emplace(dims, view_.variant_at(dims)); }
+
+  /// The extents of a dim at the planned shapes that run this variant.
+  std::set<int64_t> extents_of(const std::string& variant, const std::string& name) const {
+    std::set<int64_t> extents;
+    for (const auto& [dims, runs] : known_) {
       const auto at = dims.find(name);
-      return at != dims.end() && at->second == extent && view_.group_at(dims) == group;
-    });
+      if (at != dims.end() && runs == variant) extents.insert(at->second);
+    }
+    return extents;
   }
 
-  /// The group's shape with this extent, the other dims as small as the group allows.
-  task::Dims shrunk(const GroupCode& code, const std::string& name, int64_t extent) const {
-    task::Dims dims = code.base;
+  /// The shape with this extent, the other dims as small as the variant allows.
+  task::Dims shrunk(task::Dims dims, const std::string& variant, const std::string& name,
+                    int64_t extent) const {
     dims[name] = extent;
     for (const auto& [other, range] : view_.task().dims) {
       if (other == name) continue;
@@ -174,7 +212,7 @@ class ModulePlanner {
            small += range.multiple) {
         task::Dims less = dims;
         less[other] = small;
-        if (view_.group_at(less) != code.group) continue;
+        if (view_.variant_at(less) != variant) continue;
         dims = std::move(less);
         break;
       }
@@ -192,15 +230,15 @@ class ModulePlanner {
 
   void note_reached(const std::string& name, int64_t extent) { met_[name].insert(extent); }
 
-  /// `group`: only shapes that select it count; not set: all.
-  Status add_sides(const Threshold& threshold, const task::Dims& near, std::optional<int> group) {
+  /// `variant`: only shapes that run it count; "": all.
+  Status add_sides(const Threshold& threshold, const task::Dims& near, const std::string& variant) {
     for (const auto& [name, range] : view_.task().dims) {
       const std::optional<Sides> sides = sides_of(threshold, view_, near, name);
       if (!sides) continue;
       for (const int64_t extent : {sides->first, sides->second}) {
         task::Dims dims = near;
         dims[name] = extent;
-        if (group && view_.group_at(dims) != *group) continue;
+        if (!variant.empty() && view_.variant_at(dims) != variant) continue;
         const bool there = KW_TRY(add(dims, threshold.text, kThresholdWork));
         if (there) note_reached(name, extent);
         if (!there) unsolved_.emplace(threshold.text, refused_);
@@ -232,7 +270,7 @@ class ModulePlanner {
     refused_ = made.refused;
     costly_ = made.costly;
     if (!made.shape) return false;
-    known_.insert(dims);
+    note_known(dims);
     out_.cases.push_back(std::move(*made.shape));
     return true;
   }
@@ -288,7 +326,7 @@ class ModulePlanner {
   uint64_t secret_;
   uint64_t drawn_ = 0;
   task::Dims base_;
-  std::set<task::Dims> known_;
+  std::map<task::Dims, std::string> known_;       // with the variant of the code that they run
   std::map<std::string, std::set<int64_t>> met_;  // by dim: extents that are run
   std::map<std::string, std::string> unsolved_;   // by threshold
   std::string refused_;
@@ -300,17 +338,23 @@ class ModulePlanner {
 
 }  // namespace
 
+Result<ModuleShapes> plan_variants(const PlanView& view, const ShapePlan& plan,
+                                   const std::set<task::Dims>& ran, double most_work) {
+  ModulePlanner planner(view, plan, ran, most_work, 0);
+  KW_TRY(planner.add_variants());
+  return planner.take();
+}
+
 Result<ModuleShapes> plan_module_shapes(const PlanView& view, const ShapePlan& plan,
-                                        const std::vector<Threshold>& thresholds,
-                                        const std::vector<GroupCode>& groups, double most_work,
-                                        uint64_t secret) {
+                                        const ModuleShapesRequest& request) {
   CodeExtents code;
-  for (const GroupCode& group : groups) code.merge(group.extents);
-  ModulePlanner planner(view, plan, most_work, secret);
-  KW_TRY(planner.add_thresholds(thresholds));
-  for (const GroupCode& group : groups) KW_TRY(planner.add_code_thresholds(group));
+  for (const VariantCode& variant : request.variants) code.merge(variant.extents);
+  ModulePlanner planner(view, plan, request.ran, request.most_work, request.secret);
+  KW_TRY(planner.add_thresholds(request.thresholds));
+  for (const VariantCode& variant : request.variants) KW_TRY(planner.add_code_thresholds(variant));
   KW_TRY(planner.add_constants(code.compared, true));
-  for (const GroupCode& group : groups) KW_TRY(planner.add_group_constants(group));
+  for (const VariantCode& variant : request.variants)
+    KW_TRY(planner.add_variant_constants(variant));
   KW_TRY(planner.add_products(code.compared));
   KW_TRY(planner.add_constants(code.behind, false));
   KW_TRY(planner.add_constants(code.other, false));

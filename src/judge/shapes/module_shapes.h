@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,8 @@ namespace kw::shapes {
 /// At most this many shapes for one module.
 inline constexpr size_t kMostModuleShapes = 512;
 
-/// The code that one launch group runs, and a small shape that selects the group.
-struct GroupCode {
-  int group = 0;
+/// One variant of the code: what it compares with, and a small shape that runs it.
+struct VariantCode {
   CodeExtents extents;
   std::vector<Threshold> thresholds;
   task::Dims base;
@@ -35,11 +35,21 @@ struct ModuleShapes {
   std::vector<Open> open;
 };
 
-/// `most_work` limits each shape; `secret` seeds the extents that are drawn. An Error is a failure
-/// of the machine.
+struct ModuleShapesRequest {
+  const std::set<task::Dims>& ran;    // besides those of the plan
+  std::vector<Threshold> thresholds;  // of the launch plan
+  std::vector<VariantCode> variants;
+  double most_work = 0;  // of each shape
+  uint64_t secret = 0;   // seeds the extents that are drawn
+};
+
+/// An Error is a failure of the machine.
 Result<ModuleShapes> plan_module_shapes(const PlanView& view, const ShapePlan& plan,
-                                        const std::vector<Threshold>& thresholds,
-                                        const std::vector<GroupCode>& groups, double most_work,
-                                        uint64_t secret);
+                                        const ModuleShapesRequest& request);
+
+/// One small shape for each variant of the code that none of these shapes runs. An Error is a
+/// failure of the machine.
+Result<ModuleShapes> plan_variants(const PlanView& view, const ShapePlan& plan,
+                                   const std::set<task::Dims>& ran, double most_work);
 
 }  // namespace kw::shapes

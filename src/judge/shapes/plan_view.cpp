@@ -6,9 +6,12 @@
 // the report then says so.
 #include "shapes/plan_view.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 
+#include "core/text.h"
 #include "kernel/bind.h"
 
 namespace kw::shapes {
@@ -151,6 +154,17 @@ std::optional<int> PlanView::group_at(const task::Dims& dims) const {
   kernel::Scope scope = *scope_;
   if (!enter(dims, &scope)) return std::nullopt;
   return group_at(scope);
+}
+
+std::string PlanView::variant_at(const task::Dims& dims) const {
+  if (!usable()) return "";
+  kernel::Scope scope = *scope_;
+  if (!enter(dims, &scope)) return "";
+  const std::optional<int> group = group_at(scope);
+  if (!group || *group < 0) return "";
+  const auto kernels =
+      kernel::kernels_of(module_, module_.groups[static_cast<size_t>(*group)], scope);
+  return kernels ? fmt::format("{}: {}", *group, join(*kernels, "; ")) : "";
 }
 
 }  // namespace kw::shapes

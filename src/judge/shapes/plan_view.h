@@ -43,6 +43,9 @@ class PlanView {
   /// The first group whose guard holds; -1: no guard holds. Not set: a guard has no value.
   std::optional<int> group_at(const kernel::Scope& scope) const;
   std::optional<int> group_at(const task::Dims& dims) const;
+  /// Names the code that a shape runs: its launch group, and the kernels with their template
+  /// arguments, which may follow from the dims. "": no group, or a value is out of range.
+  std::string variant_at(const task::Dims& dims) const;
 
  private:
   const kernel::Module& module_;

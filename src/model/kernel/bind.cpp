@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/contains.h"
 #include "core/text.h"
@@ -160,6 +161,21 @@ Result<std::string> kernel_expression(const LaunchDecl& launch, const Module& mo
       });
   if (failure) return *failure;
   return text;
+}
+
+Result<std::vector<std::string>> kernels_of(const Module& module, const Group& group,
+                                            Scope& scope) {
+  const std::vector<Step> steps = KW_TRY(unroll(group, scope));
+  std::vector<std::string> kernels;
+  std::set<std::string> seen;
+  for (const Step& step : steps) {
+    step.enter(scope);
+    const Result<std::string> kernel = kernel_expression(*step.launch, module, scope);
+    step.leave(scope);
+    if (!kernel) return kernel.error();
+    if (seen.insert(*kernel).second) kernels.push_back(*kernel);
+  }
+  return kernels;
 }
 
 }  // namespace kw::kernel

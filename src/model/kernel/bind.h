@@ -42,4 +42,8 @@ Result<std::vector<Step>> unroll(const Group& group, const Scope& scope);
 Result<std::string> kernel_expression(const LaunchDecl& launch, const Module& module,
                                       const Scope& scope);
 
+/// The distinct name expressions of the kernels that a group launches, with the values of the
+/// scope. The scope is as before when it returns.
+Result<std::vector<std::string>> kernels_of(const Module& module, const Group& group, Scope& scope);
+
 }  // namespace kw::kernel

@@ -55,14 +55,7 @@ Result<Selection> select(const Module& module, const Bindings& bindings) {
   }
   const Group& group = module.groups[static_cast<size_t>(selection.group)];
   for (const LaunchDecl& launch : group.launches) KW_TRY(check_features(module, launch));
-  const std::vector<Step> steps = KW_TRY(unroll(group, scope));
-  std::set<std::string> seen;
-  for (const Step& step : steps) {
-    step.enter(scope);
-    const std::string kernel = KW_TRY(kernel_expression(*step.launch, module, scope));
-    step.leave(scope);
-    if (seen.insert(kernel).second) selection.kernels.push_back(kernel);
-  }
+  selection.kernels = KW_TRY(kernels_of(module, group, scope));
   return selection;
 }
 

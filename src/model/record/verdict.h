@@ -14,7 +14,7 @@ namespace kw::record {
 
 /// The version of the judge's rules, in every verdict. Raise it with every change after which a
 /// verdict could be another one: a new check, family, shape or bound. docs/verify.md lists them.
-inline constexpr int64_t kJudgeVersion = 6;
+inline constexpr int64_t kJudgeVersion = 7;
 
 /// The stage at which the gate stopped a candidate.
 enum class Stage : uint8_t {
