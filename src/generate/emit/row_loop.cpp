@@ -14,9 +14,11 @@ namespace kw::generate {
 
 namespace {
 
-/// The indices used when these nodes are computed at an element.
-std::vector<Dim> used_by(const Region& region, const Domain& domain,
-                         const std::vector<NodeId>& values, const std::set<NodeId>& hooked) {
+using Places = std::vector<std::pair<NodeId, Index>>;
+
+/// The indices used when these nodes are computed at these elements.
+std::vector<Dim> used_by(const Region& region, const Domain& domain, const Places& places,
+                         const std::set<NodeId>& hooked) {
   Emitter dry(region);
   dry.ranges = ranges_of(domain);
   std::vector<std::string> names;
@@ -26,8 +28,28 @@ std::vector<Dim> used_by(const Region& region, const Domain& domain,
     if (hooked.count(id) == 0) return std::nullopt;
     return Value{{"0"}, 1};
   };
-  for (const NodeId id : values) dry.value(id, domain.index);
+  for (const auto& [id, at] : places) dry.value(id, at);
   return dry.used().indices;
+}
+
+std::vector<Dim> used_by(const Region& region, const Domain& domain,
+                         const std::vector<NodeId>& values, const std::set<NodeId>& hooked) {
+  Places places;
+  for (const NodeId id : values) places.emplace_back(id, domain.index);
+  return used_by(region, domain, places, hooked);
+}
+
+/// Where the stores are computed from results of this shape, which differs along one axis.
+Places places_of_results(const Region& region, const Domain& domain, const Shape& results) {
+  Index index = domain.index;
+  for (size_t d = 0; d < results.size(); ++d)
+    if (results[d].is_constant() && results[d].value() == 1) index[d] = Dim(0);
+  Places places;
+  for (const Store& store : region.stores) {
+    if (graph::count_of(store.to.shape).same_text(graph::count_of(results)))
+      places.emplace_back(store.node, reshaped(results, index, store.to.shape, ranges_of(domain)));
+  }
+  return places;
 }
 
 void add_stores(const Region& region, const Shape& shape, const Domain& domain,
@@ -63,7 +85,8 @@ void write_axes(const std::vector<Axis>& axes, std::string left, Emitter& e, Cud
 }
 
 RowLoop::RowLoop(const Region& region, const Shape& shape, size_t axis,
-                 const std::vector<NodeId>& values, const std::set<NodeId>& hooked)
+                 const std::vector<NodeId>& values, const std::set<NodeId>& hooked,
+                 const Shape& results)
     : domain_(make_domain(shape, "i")), axis_(axis) {
   const std::string name = fmt::format("i{}", axis);
   Domain kept = domain_;
@@ -71,6 +94,9 @@ RowLoop::RowLoop(const Region& region, const Shape& shape, size_t axis,
   if (kept.dims.size() != domain_.dims.size()) along_ = name;
   std::vector<Dim> used = used_by(region, domain_, values, hooked);
   add_stores(region, shape, domain_, used);
+  for (const Dim& one :
+       used_by(region, domain_, places_of_results(region, domain_, results), hooked))
+    used.push_back(one);
   rows_ = joined(kept, used, {"minor", "major"});
   name_whole(rows_, "row");
 }

@@ -15,9 +15,10 @@ namespace kw::generate {
 class RowLoop {
  public:
   /// Rows of `shape` along `axis`. `values` are computed at every element. The schedule itself
-  /// supplies the nodes of `hooked`, whose values already exist.
+  /// supplies the nodes of `hooked`, whose values already exist. If a row has other numbers of
+  /// results than elements, `results` is their shape, and the stores are computed from them.
   RowLoop(const Region& region, const Shape& shape, size_t axis, const std::vector<NodeId>& values,
-          const std::set<NodeId>& hooked);
+          const std::set<NodeId>& hooked, const Shape& results = {});
 
   /// The element's index: a variable per dim.
   const Index& index() const { return domain_.index; }

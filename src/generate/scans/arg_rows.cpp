@@ -41,7 +41,10 @@ std::optional<Args> args_of(const Region& region) {
 }
 
 RowLoop rows_of(const Region& region, const Args& args) {
-  return RowLoop(region, region.node(args.input).shape, args.axis(), {args.input}, args.nodes);
+  Shape results = region.node(args.input).shape;
+  results[args.axis()] = Dim(1);
+  return RowLoop(region, region.node(args.input).shape, args.axis(), {args.input}, args.nodes,
+                 results);
 }
 
 enum class Searchers : uint8_t { Warp, Block, Split };

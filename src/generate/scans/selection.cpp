@@ -29,7 +29,7 @@ std::optional<Selection> selection_of(const Region& region) {
 
 RowLoop loop_of(const Region& region, const Selection& selection) {
   return RowLoop(region, region.node(selection.input).shape, selection.axis(), {selection.input},
-                 selection.nodes);
+                 selection.nodes, selection.first->shape);
 }
 
 std::optional<Dim> results_per_row(const Region& region, const Selection& selection,

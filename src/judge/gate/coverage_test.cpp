@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 
 #include "gate/fakes.h"
@@ -232,6 +233,20 @@ TEST_F(CoverageTest, EveryRestOfAnUnrolledLoopIsRun) {
     if (extent > 600 && extent % 2 == 1) rests.insert(extent % 128 / 32);
   }
   EXPECT_EQ(rests.size(), 4U);
+}
+
+// Large extents of one dim would use up what all rests may cost.
+TEST_F(CoverageTest, EveryRestOfEveryDimIsRun) {
+  EXPECT_TRUE(passed(kLaunch).complete);
+  std::map<char, std::set<int64_t>> rests;
+  for (const CellReport& cell : report.cells) {
+    if (cell.why != "may reach other code") continue;
+    const std::string& shape = cell.cell.shape;
+    for (const char dim : {'B', 'D'})
+      rests[dim].insert(std::stoll(shape.substr(shape.find(dim) + 2)) % 8);
+  }
+  EXPECT_EQ(rests['B'].size(), 8U);
+  EXPECT_EQ(rests['D'].size(), 8U);
 }
 
 TEST_F(CoverageTest, EightyThresholdsAreRun) {

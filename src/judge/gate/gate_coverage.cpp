@@ -39,6 +39,7 @@ constexpr double kFewConstants = 12;  // … so many; for more, in proportion
 constexpr double kMostPlantedWork = 1e7;
 constexpr uint64_t kGrowth = 512;
 constexpr int64_t kLadderStep = 33, kLadderSteps = 8, kMediumExtent = 1100;
+constexpr int64_t kSlim = 64;       // extents of other dims that are tried
 constexpr double kTruthBytes = 64;  // of memory per element, at most
 
 /// For a shape that only this candidate needs: planted spikes, and the constants of its own code,
@@ -149,7 +150,7 @@ Result<Stop> Gate::cover_module(Bench& bench) {
   const shapes::PlanView view(module_, matching_, task(), bench.at->fixed, known);
   Stop stop = KW_TRY(run_module_shapes(bench, view));
   if (!stop) stop = KW_TRY(LargeExtents(*this, bench).run());
-  if (!stop) stop = KW_TRY(run_branches(bench, shapes::virtual_limits().work));
+  if (!stop) stop = KW_TRY(run_branches(bench, view, shapes::virtual_limits().work));
   if (!stop) stop = KW_TRY(run_benchmarks(bench));
   if (!stop) stop = KW_TRY(run_groups(bench, view, covered_.affordable_work()));
   return stop ? std::move(stop) : judge_groups(view);
@@ -293,10 +294,34 @@ task::Dims varied(const task::Task& task, const task::Dims& near, std::mt19937_6
   return dims;
 }
 
+/// A shape with another extent of one dim.
+struct Rung {
+  task::Dims dims;
+  std::string dim;
+  bool medium = false;  // near a medium extent, not near the largest
+};
+
+/// The same shape with the other dims as small as its code allows.
+task::Dims slim(Rung rung, const task::Task& task, const shapes::PlanView& view) {
+  const std::string variant = view.variant_at(rung.dims);
+  for (const auto& [name, range] : task.dims) {
+    const int64_t most = rung.dims.at(name);
+    for (int64_t small = range.nearest(1); name != rung.dim && small < most;
+         small = range.up(small + 1)) {
+      rung.dims.at(name) = small;
+      if (view.variant_at(rung.dims) == variant) break;
+      rung.dims.at(name) = most;
+      if (small > kSlim) break;
+    }
+  }
+  return rung.dims;
+}
+
 /// For each dim, the shapes that ran with its largest extent and with one of medium size, growing
 /// in steps of a warp and one: every rest of a loop unrolled by up to eight, odd and even.
-std::vector<task::Dims> ladders(const task::Task& task, const std::vector<task::Dims>& ran) {
-  std::vector<task::Dims> all;
+std::vector<Rung> ladders(const task::Task& task, const std::vector<task::Dims>& ran) {
+  std::vector<Rung> all;
+  std::set<task::Dims> known(ran.begin(), ran.end());
   for (const auto& [name, range] : task.dims) {
     for (const int64_t most : {kMediumExtent, range.high}) {
       if (most == range.high && task.reference->is_slow()) continue;
@@ -307,9 +332,9 @@ std::vector<task::Dims> ladders(const task::Task& task, const std::vector<task::
         if (base == nullptr || at->second > base->at(name)) base = &dims;
       }
       for (int64_t step = 1; base != nullptr && step <= kLadderSteps; ++step) {
-        all.push_back(*base);
-        int64_t& extent = all.back().at(name);
-        extent = range.nearest(extent + step * kLadderStep);
+        task::Dims dims = *base;
+        dims.at(name) = range.nearest(base->at(name) + step * kLadderStep);
+        if (known.insert(dims).second) all.push_back({dims, name, most == kMediumExtent});
       }
     }
   }
@@ -321,24 +346,30 @@ std::vector<task::Dims> ladders(const task::Task& task, const std::vector<task::
 // Code that no run executed can hold anything. An unrolled loop has a rest that only some extents
 // reach, and no constant names them. So every rest is run; then shapes near those that ran are
 // tried while they make some branch of the code go another way.
-Result<Stop> Gate::run_branches(Bench& bench, double most_work) {
+Result<Stop> Gate::run_branches(Bench& bench, const shapes::PlanView& view, double most_work) {
   if (!unknown_instruction_.empty() || covered_.dims.empty()) return Stop();
   const Pool& pool = *virtual_.at->pool;
   std::mt19937_64 random(pool.replayable() ? pool.cells().front().seed
                                            : KW_TRY(request_.entropy()));
   const std::vector<task::Dims> known(covered_.dims.begin(), covered_.dims.end());
-  const std::vector<task::Dims> planned = ladders(task(), known);
+  const std::vector<Rung> planned = ladders(task(), known);
+  const double share = kBranchWork / static_cast<double>(planned.size() + kIdleShapes);
   size_t open = virtual_.programs.one_way_branches().size(), tried = 0, idle = 0;
   double work = 0;
   for (; idle < kIdleShapes && tried < kMostBranchShapes && !covered_.out_of_time(); ++tried) {
     const bool drawn = tried >= planned.size();
     if (drawn && (open == 0 || task().reference->is_slow())) break;
     const task::Dims dims =
-        drawn ? varied(task(), known[random() % known.size()], random) : planned[tried];
-    shapes::DerivedShape made = KW_TRY(
-        shapes::derive_shape(task(), pool.shapes(), dims, "may reach other code", most_work));
+        drawn ? varied(task(), known[random() % known.size()], random) : planned[tried].dims;
+    const char* why = "may reach other code";
+    shapes::DerivedShape made =
+        KW_TRY(shapes::derive_shape(task(), pool.shapes(), dims, why, most_work));
     idle += drawn ? 1 : 0;
-    if (!made.shape || (work += made.shape->work) > kBranchWork) continue;
+    if (!drawn && planned[tried].medium && (!made.shape || made.shape->work > share))
+      made = KW_TRY(shapes::derive_shape(task(), pool.shapes(), slim(planned[tried], task(), view),
+                                         why, most_work));
+    if (!made.shape || work + made.shape->work > kBranchWork) continue;
+    work += made.shape->work;
     made.shape->secret = true;
     Stop stop = KW_TRY(run_extra(virtual_, *made.shape, inputs::kImmediatesFamily));
     const size_t now = virtual_.programs.one_way_branches().size();

@@ -104,7 +104,7 @@ class Gate {
   Result<Stop> run_suggested(Bench& bench, const shapes::ModuleShapes& made, double most_work,
                              size_t* ran);
   Result<Stop> plant_constants(Bench& bench, double most_work);
-  Result<Stop> run_branches(Bench& bench, double most_work);
+  Result<Stop> run_branches(Bench& bench, const shapes::PlanView& view, double most_work);
   Result<Stop> run_groups(Bench& bench, const shapes::PlanView& view, double most_work);
   Result<Stop> run_benchmarks(Bench& bench);
   Result<Stop> run_whole(Bench& bench, const shapes::ShapeCase& shape);
