@@ -1,4 +1,5 @@
 // A scan between two flips of its dim is a scan in reverse: one kernel without movement.
+#include "ops/op_groups.h"
 #include "plan/passes.h"
 #include "plan/rewrite.h"
 
@@ -6,16 +7,11 @@ namespace kw::generate {
 
 namespace {
 
-/// Positions would also have to be reversed; values need not.
-bool gives_values(Op op) {
-  return op == Op::CumSum || op == Op::CumProd || op == Op::CumMax || op == Op::CumMin ||
-         op == Op::CumLogSumExp;
-}
-
 std::optional<NodeId> turn(Rewriter& r, const Node& node) {
   if (node.op != Op::Flip) return std::nullopt;
   const Node& scan = r[node.inputs[0]];
-  if (!gives_values(scan.op) || scan.attrs.dims != node.attrs.dims) return std::nullopt;
+  // Positions would also have to be reversed; values need not.
+  if (!ops::scans_values(scan.op) || scan.attrs.dims != node.attrs.dims) return std::nullopt;
   const Node& inner = r[scan.inputs[0]];
   if (inner.op != Op::Flip || inner.attrs.dims != node.attrs.dims) return std::nullopt;
   Node turned = scan;

@@ -11,6 +11,7 @@
 #include "core/contains.h"
 #include "gate/metamorphic.h"
 #include "graph/written_casts.h"
+#include "ops/op_groups.h"
 
 namespace kw::gate {
 
@@ -43,14 +44,6 @@ Answer added(double one, double other) {
 bool is_selection_of_values(Op op) {
   return op == Op::Max || op == Op::Min || op == Op::CumMax || op == Op::CumMin ||
          op == Op::SortValues || op == Op::TopKValues;
-}
-bool is_index(Op op) {
-  return op == Op::ArgMax || op == Op::ArgMin || op == Op::CumMaxIndex || op == Op::CumMinIndex ||
-         op == Op::SortIndices || op == Op::TopKIndices;
-}
-bool is_comparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
-bool is_extremum(Op op) {
-  return op == Op::Maximum || op == Op::Minimum || op == Op::Fmax || op == Op::Fmin;
 }
 
 /// Follows one kind of change from one input to the outputs.
@@ -146,7 +139,7 @@ class Following {
     const Answer& x = operand(node, 0);
     if (node.op == Op::Sum || node.op == Op::CumSum) return sum(node, x);
     if (is_selection_of_values(node.op)) return ordered() ? x : kUnknown;
-    if (is_index(node.op)) return ordered() ? of(0) : kUnknown;
+    if (ops::gives_position(node.op)) return ordered() ? of(0) : kUnknown;
     return still(x) ? of(0) : kUnknown;
   }
 
@@ -187,8 +180,8 @@ class Following {
       return to_float || still(operand(node, 0)) ? operand(node, 0) : kUnknown;
     }
     if (node.op == Op::Where) return still(operand(node, 0)) ? alike(node, 1) : kUnknown;
-    if (is_extremum(node.op)) return ordered() ? alike(node) : kUnknown;
-    if (is_comparison(node.op)) {
+    if (ops::is_extremum(node.op)) return ordered() ? alike(node) : kUnknown;
+    if (ops::is_comparison(node.op)) {
       if (!ordered()) return kUnknown;
       return alike(node).known ? of(0) : kUnknown;
     }

@@ -15,6 +15,7 @@
 #include "core/contains.h"
 #include "core/text.h"
 #include "inputs/draw.h"
+#include "ops/op_groups.h"
 #include "tensor/convert.h"
 
 namespace kw::inputs {
@@ -125,11 +126,6 @@ Result<HostTensor> draw_legal(TensorDraw draw) {
   return tensor;
 }
 
-bool is_division(graph::Op op) {
-  return op == graph::Op::Div || op == graph::Op::FloorDiv || op == graph::Op::Remainder ||
-         op == graph::Op::Fmod;
-}
-
 void note_integers(const graph::Graph& graph, CellDraw* cell) {
   for (const graph::Node& node : graph.nodes) {
     if (node.inputs.empty()) continue;
@@ -144,7 +140,7 @@ void note_integers(const graph::Graph& graph, CellDraw* cell) {
     const bool selects = kind == graph::OpKind::Selection || kind == graph::OpKind::Scan ||
                          node.op == graph::Op::ArgMax || node.op == graph::Op::ArgMin;
     cell->ranks_integers = cell->ranks_integers || selects;
-    cell->divides_integers = cell->divides_integers || is_division(node.op);
+    cell->divides_integers = cell->divides_integers || ops::is_division(node.op);
     cell->narrows_integers =
         cell->narrows_integers || (node.op == graph::Op::Cast && tensor::is_float(node.dtype) &&
                                    tensor::dtype_size(node.dtype) < 4 && node.dtype != DType::Bf16);

@@ -11,6 +11,8 @@
 #include <set>
 #include <span>
 
+#include "ops/op_groups.h"
+
 namespace kw::inputs {
 
 namespace {
@@ -36,10 +38,6 @@ struct ValueOrigin {
 };
 
 bool is_threshold(Op op) { return graph::between(op, Op::Maximum, Op::Ge); }
-
-bool steps_at_integers(Op op) {
-  return op == Op::Floor || op == Op::Ceil || op == Op::Trunc || op == Op::Round;
-}
 
 int mantissa_bits(tensor::DType type) {
   switch (type) {
@@ -114,7 +112,7 @@ class ConstantFinder {
       for (const NodeId operand : kept_operands(graph_, node))
         origins_[id].add(origins_[static_cast<size_t>(operand)]);
       if (is_threshold(node.op)) compare(node);
-      if (steps_at_integers(node.op) || node.op == Op::Sign) step(node);
+      if (ops::is_step(node.op)) step(node);
     }
     for (InputConstants& one : found_.of_input) shorten(&one);
     return std::move(found_);

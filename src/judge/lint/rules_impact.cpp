@@ -11,6 +11,7 @@
 
 #include "inputs/families.h"
 #include "lint/rule.h"
+#include "ops/op_groups.h"
 #include "ports/bound.h"
 #include "tensor/convert.h"
 
@@ -46,8 +47,7 @@ bool is_weight(const task::Task& task, const std::string& name) {
 
 /// An op that returns one of its two last inputs, element by element.
 bool chooses(graph::Op op) {
-  return op == graph::Op::Maximum || op == graph::Op::Minimum || op == graph::Op::Where ||
-         op == graph::Op::Fmax || op == graph::Op::Fmin;
+  return op == graph::Op::Where || ops::is_extremum(op);
 }
 
 bool may_do_nothing(graph::Op op) {

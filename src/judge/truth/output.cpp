@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/op_groups.h"
 #include "os/parallel.h"
 #include "ports/bound.h"
 #include "tensor/convert.h"
@@ -21,20 +22,6 @@ using ports::Truth;
 using tensor::HostTensor;
 
 namespace {
-
-bool is_index_op(Op op) {
-  switch (op) {
-    case Op::ArgMax:
-    case Op::ArgMin:
-    case Op::TopKIndices:
-    case Op::SortIndices:
-    case Op::CumMaxIndex:
-    case Op::CumMinIndex:
-      return true;
-    default:
-      return false;
-  }
-}
 
 /// Recognises where(any NaN, argmax, index), the form of median.
 bool prefers_nan(const Graph& graph, NodeId at) {
@@ -58,7 +45,7 @@ ScoreSource score_source(const Graph& graph, NodeId output) {
     if (graph[at].op != Op::Cast) source.moves.insert(source.moves.begin(), &graph[at]);
     at = graph[at].inputs[0];
   }
-  if (!is_index_op(graph[at].op)) return {};
+  if (!ops::gives_position(graph[at].op)) return {};
   source.index = at;
   source.node = graph[at].inputs[0];
   return source;

@@ -1,6 +1,7 @@
 // Comparisons, integer ops, and the selection between two values.
 #include <cmath>
 
+#include "ops/op_groups.h"
 #include "truth/point_rare.h"
 #include "truth/scalar.h"
 
@@ -41,8 +42,7 @@ void integer_point(const PointSpec& spec, std::span<const ChunkOperand> in, int 
     for (int k = 0; k < count; ++k) out.i[k] = apply(spec.op, in[0].lanes->i[k], spec.to);
     return;
   }
-  const bool divides = spec.op == Op::Div || spec.op == Op::FloorDiv || spec.op == Op::Remainder ||
-                       spec.op == Op::Fmod;
+  const bool divides = ops::is_division(spec.op);
   for (int k = 0; k < count; ++k) {
     const int64_t z = in[1].lanes->i[k];
     if (divides && z == 0) spec.findings->divides_by_zero = true;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/op_groups.h"
 #include "truth/point_rare.h"
 #include "truth/scalar.h"
 
@@ -23,18 +24,8 @@ Jump jump_at(const ChunkOperand& x, int k) {
 }
 
 bool has_steps(const PointSpec& spec, bool floats) {
-  switch (spec.op) {
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Trunc:
-    case Op::Round:
-    case Op::FloorDiv:
-      return floats;
-    case Op::Cast:
-      return spec.snaps || (floats && spec.tracks.integer);
-    default:
-      return false;
-  }
+  if (spec.op == Op::Cast) return spec.snaps || (floats && spec.tracks.integer);
+  return floats && (ops::rounds_to_integer(spec.op) || spec.op == Op::FloorDiv);
 }
 
 double evaluate(const PointSpec& spec, bool floats, double x, double z, size_t operands) {
@@ -128,7 +119,7 @@ Jump carry_one(const PointSpec& spec, std::span<const ChunkOperand> in, int k, V
   const double y = spec.tracks.integer ? to_double(out.i[k], spec.to) : out.t[k];
   const Operands o = operands_at(spec, in, k);
   if ((op == Op::Remainder || op == Op::Fmod) && !o.close) return carry_remainder(op, o, y, own);
-  if (op >= Op::Maximum && op <= Op::Fmin) join_errors(spec, in[0], in[1], k, out);
+  if (ops::is_extremum(op)) join_errors(spec, in[0], in[1], k, out);
   const bool one = in.size() == 1, floats = !in[0].tracks.integer, steps = has_steps(spec, floats);
   const Jump jx = steps ? reached(o.jx, reach_of(in.front(), k)) : o.jx;
   const Jump jz = steps ? reached(o.jz, reach_of(in.back(), k)) : o.jz;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/check.h"
+#include "ops/op_groups.h"
 #include "ports/bound.h"
 #include "truth/levels.h"
 #include "truth/point_rare.h"
@@ -14,13 +15,6 @@ namespace kw::truth {
 namespace {
 
 alignas(64) constexpr double kZeros[kChunk] = {};
-
-bool is_comparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
-
-// Functions with steps: the argument's error becomes a jump of the result, or has no effect.
-bool is_step(Op op) {
-  return op == Op::Sign || op == Op::Floor || op == Op::Ceil || op == Op::Trunc || op == Op::Round;
-}
 
 void copy(const double* from, int count, double* to) { std::copy_n(from, count, to); }
 
@@ -59,7 +53,8 @@ void float_result(const PointSpec& spec, std::span<const ChunkOperand> in, int c
     default:
       break;
   }
-  if (is_step(spec.op) || spec.op == Op::FloorDiv) return step(spec, in, count, out);
+  // The argument's error becomes a jump of the result, or has no effect.
+  if (ops::is_step(spec.op) || spec.op == Op::FloorDiv) return step(spec, in, count, out);
   if (in.size() == 1) return chunk_loops().unary(spec, in[0], count, out);
   if (!chunk_loops().binary(spec, in[0], in[1], count, out))
     rare_binary(spec, in[0], in[1], count, out);
@@ -68,7 +63,7 @@ void float_result(const PointSpec& spec, std::span<const ChunkOperand> in, int c
 void integer_result(const PointSpec& spec, std::span<const ChunkOperand> in, int count,
                     VectorLanes& out) {
   const bool floats = !in[0].tracks.integer;
-  if (is_comparison(spec.op))
+  if (ops::is_comparison(spec.op))
     return floats ? compare_floats(spec, in[0], in[1], count, out)
                   : compare_integers(spec, in[0], in[1], count, out);
   if (spec.op == Op::Where) return choose(spec, in, count, out);
@@ -119,7 +114,7 @@ void run_point(const PointSpec& spec, std::span<const ChunkOperand> in, int coun
 Tracks point_tracks(Op op, DType from, DType to, std::span<const Tracks> in) {
   Tracks out;
   out.integer = is_integer(to);
-  if (out.integer || is_step(op)) return out;
+  if (out.integer || ops::is_step(op)) return out;
   for (const Tracks& x : in) {
     out.a |= x.a;
     out.h |= x.h;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/op_groups.h"
 #include "os/parallel.h"
 #include "truth/scalar.h"
 
@@ -86,14 +87,9 @@ void write_row(const Row& row, int64_t first, const View& place, VectorLanes& la
   }
 }
 
-bool scans_values(Op op) {
-  return op == Op::CumSum || op == Op::CumProd || op == Op::CumMax || op == Op::CumMin ||
-         op == Op::CumLogSumExp;
-}
-
 // The buffers that one worker reuses between rows.
-struct Desk {
-  Desk(const TruthProgram& program, size_t in_length, size_t out_length, const Tensor& out)
+struct RowBuffers {
+  RowBuffers(const TruthProgram& program, size_t in_length, size_t out_length, const Tensor& out)
       : evaluator(program), lanes(new VectorLanes) {
     in.tracks = program.tracks;
     in.dtype = program.dtype;
@@ -125,21 +121,21 @@ void walk_rows(const Sources& s, NodeId node, const Workers& workers, Tensor& ou
   const TruthProgram program = make_program(s, n.inputs[0], order, false);
   const View place = coalesced(permuted(dense_view(out.shape), order));
   const Rounding rounding = without_limits(rounding_of(n.dtype, s.flush));
-  std::vector<Desk> desks;
+  std::vector<RowBuffers> buffers;
   for (int w = 0; w < workers.threads; ++w)
-    desks.emplace_back(program, static_cast<size_t>(in_length), static_cast<size_t>(out_length),
+    buffers.emplace_back(program, static_cast<size_t>(in_length), static_cast<size_t>(out_length),
                        out);
   const int64_t batch = std::max<int64_t>(1, 4 * kChunk / std::max<int64_t>(in_length, 1));
   os::parallel_for(workers.threads, (rows + batch - 1) / batch, [&](int worker, int64_t unit) {
-    Desk& desk = desks[static_cast<size_t>(worker)];
+    RowBuffers& own = buffers[static_cast<size_t>(worker)];
     const int64_t end = std::min(rows, (unit + 1) * batch);
     uint8_t beyond = 0;
     const RowTask task{n, rounding, s.mode, s.range_of(node), &beyond};
     for (int64_t row = unit * batch; row < end; ++row) {
-      read_row(desk.evaluator, row * in_length, desk.in);
-      desk.result.jumps = false;
-      (scans_values(n.op) ? scan_row : rank_row)(task, desk.in, desk.result);
-      write_row(desk.result, row * out_length, place, *desk.lanes, out);
+      read_row(own.evaluator, row * in_length, own.in);
+      own.result.jumps = false;
+      (ops::scans_values(n.op) ? scan_row : rank_row)(task, own.in, own.result);
+      write_row(own.result, row * out_length, place, *own.lanes, out);
     }
     s.findings.mark(node, beyond);
   });

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ops/op_groups.h"
 #include "ops/special.h"
 #include "ports/bound.h"
 #include "truth/scalar.h"
@@ -251,10 +252,6 @@ WideValue cast(const WideOp& op, const WideValue& x) {
           {}};
 }
 
-bool is_stepped(Op op) {
-  return op == Op::Sign || op == Op::Floor || op == Op::Ceil || op == Op::Trunc || op == Op::Round;
-}
-
 }  // namespace
 
 WideValue unknown() { return {Wide(not_a_number()), Wide(infinity()), Wide(infinity())}; }
@@ -274,7 +271,7 @@ WideValue wide_unary(const WideOp& op, const WideValue& x) {
   if (op.op == Op::IsInf) return {Wide(!x.t.nan() && !x.t.finite() ? 1 : 0), {}, {}};
   if (op.op == Op::Not)
     return is_zero_certain(x) ? WideValue{Wide(x.t.zero() ? 1 : 0), {}, {}} : unknown();
-  if (is_stepped(op.op)) {
+  if (ops::is_step(op.op)) {
     const bool lost = x.t.value() == 0 && !x.t.zero();
     if (!x.a.zero() || !x.h.zero() || lost) return unknown();
     return {function_of(op.op, x.t), {}, {}};

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "ops/op_groups.h"
 #include "truth/jump_rules.h"
 #include "truth_gpu/gpu_source.h"
 
@@ -249,7 +250,7 @@ class JumpWriter {
 
   // Where and the larger or smaller of two: the other branch has its own errors.
   std::string joined_errors(const std::string& here) const {
-    const bool where = op() == Op::Where, choice = ops::between(op(), Op::Maximum, Op::Fmin);
+    const bool where = op() == Op::Where, choice = ops::is_extremum(op());
     if (!(where || choice) || code_.tracks.integer || (where && t_.jump[0].empty())) return "";
     return fmt::format("    if ({}) join_errors({}, {}, {}, {});\n",
                        where ? fmt::format("jumps({})", t_.jump[0]) : here, t_.result,

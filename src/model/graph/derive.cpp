@@ -13,6 +13,7 @@
 #include "core/contains.h"
 #include "core/text.h"
 #include "graph/derive_tape.h"
+#include "ops/op_groups.h"
 
 namespace kw::graph {
 
@@ -21,12 +22,8 @@ namespace {
 // Whether a derivative flows to this operand. Indices, conditions and steps get none.
 bool flows(const Node& node, size_t operand) {
   if (is_detached(node)) return false;
+  if (ops::is_step(node.op)) return false;
   switch (node.op) {
-    case Op::Sign:
-    case Op::Floor:
-    case Op::Ceil:
-    case Op::Trunc:
-    case Op::Round:
     case Op::FloorDiv:
     case Op::Philox:
       return false;

@@ -34,8 +34,10 @@ static_assert(std::size(kTable) == kOps, "one row per op");
 #define TORCH(names) +0x100
 #define VALUE(...) +0x1000
 #define GRAD(...) +0x10000
-#define KW_FUNCTION(op, name, ...) \
-  static_assert((0 __VA_ARGS__) == 0x11111, #op " needs CUDA, ERRORS, TORCH, VALUE and GRAD");
+#define MAGNITUDE(expression) +0x100000
+#define KW_FUNCTION(op, name, ...)           \
+  static_assert((0 __VA_ARGS__) == 0x111111, \
+                #op " needs CUDA, ERRORS, TORCH, VALUE, GRAD and MAGNITUDE");
 #define KW_POINTWISE(op, name, inputs, ...)                             \
   static_assert(Op::op == Op::Cast || ((0 __VA_ARGS__) & 0xff) == 0x11, \
                 #op " needs CUDA, and EXACT or ERRORS");
