@@ -44,9 +44,9 @@ std::string help_lines(const Option& row, const std::string& about) {
   return out;
 }
 
-class Sheets {
+class CommandTexts {
  public:
-  Sheets() {
+  CommandTexts() {
     for (const std::string_view line : split_lines(kCommandsText)) add(std::string(line));
     end_use();
     while (main.ends_with("\n\n")) main.pop_back();
@@ -149,8 +149,8 @@ class Sheets {
   Use use_{nullptr, ""};
 };
 
-const Sheets& sheets() {
-  static const Sheets all;
+const CommandTexts& command_texts() {
+  static const CommandTexts all;
   return all;
 }
 
@@ -162,7 +162,7 @@ const Option* Command::find(const std::string& option) const {
   return use == options.end() ? nullptr : use->row;
 }
 
-const std::vector<Command>& commands() { return sheets().all; }
+const std::vector<Command>& commands() { return command_texts().all; }
 
 const Command* find_command(const std::string& name) {
   const auto found = std::ranges::find(commands(), name, &Command::name);
@@ -191,7 +191,7 @@ ResourceClass resource_of(const std::vector<std::string>& words) {
 }
 
 std::string help_text(const std::string& section) {
-  if (section == "main") return sheets().main;
+  if (section == "main") return command_texts().main;
   const Command* command = find_command(section);
   return command == nullptr ? "" : command->help;
 }

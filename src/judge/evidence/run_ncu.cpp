@@ -42,18 +42,18 @@ constexpr const char* kSections[] = {"SpeedOfLight",
 constexpr const char* kRawPage[] = {"--csv", "--page", "raw", "--print-units", "base"};
 
 /// What this process knows about a profiler, by its path.
-struct Learnt {
+struct ProfilerFacts {
   std::string forbidden;                        // why it is not run again; "": it may be
   std::optional<std::vector<std::string>> ask;  // metrics to ask by name; not set: not queried yet
 };
 
-std::mutex& learnt_mutex() {
+std::mutex& facts_mutex() {
   static std::mutex mutex;
   return mutex;
 }
 
-Learnt& learnt(const std::string& ncu) {
-  static std::map<std::string, Learnt> all;
+ProfilerFacts& facts_of(const std::string& ncu) {
+  static std::map<std::string, ProfilerFacts> all;
   return all[ncu];
 }
 
@@ -140,25 +140,25 @@ class NcuSession {
       std::erase(metrics_, refused);
       // The refused name is not in our list: use only the sections.
       if (metrics_.size() == before || refusals + 1 == kMostRefusals) metrics_.clear();
-      const std::lock_guard lock(learnt_mutex());
-      learnt(request_.ncu).ask = metrics_;
+      const std::lock_guard lock(facts_mutex());
+      facts_of(request_.ncu).ask = metrics_;
     }
-    return NcuProfile{"", "ncu refuses what it is asked for", ""};
+    return NcuProfile{"", "ncu refused every set of metrics", ""};
   }
 
  private:
   Status find_metrics() {
     {
-      const std::lock_guard lock(learnt_mutex());
-      if (const auto& known = learnt(request_.ncu).ask) {
+      const std::lock_guard lock(facts_mutex());
+      if (const auto& known = facts_of(request_.ncu).ask) {
         metrics_ = *known;
         return Done{};
       }
     }
     const Started asked = KW_TRY(start_ncu({request_.ncu, "--query-metrics"}, kQuerySeconds));
     metrics_ = metrics_to_ask(queried_metrics(asked.log));
-    const std::lock_guard lock(learnt_mutex());
-    learnt(request_.ncu).ask = metrics_;
+    const std::lock_guard lock(facts_mutex());
+    facts_of(request_.ncu).ask = metrics_;
     return Done{};
   }
 
@@ -195,8 +195,8 @@ class NcuSession {
     NcuProfile profile;
     if (profile::counters_forbidden(started.log)) {
       profile.problem = profile::counters_forbidden_advice();
-      const std::lock_guard lock(learnt_mutex());
-      learnt(request_.ncu).forbidden = profile.problem;
+      const std::lock_guard lock(facts_mutex());
+      facts_of(request_.ncu).forbidden = profile.problem;
       return profile;
     }
     if (!started.problem.empty()) {
@@ -228,8 +228,8 @@ class NcuSession {
 
 Result<NcuProfile> profile_call(const NcuRequest& request) {
   {
-    const std::lock_guard lock(learnt_mutex());
-    if (const std::string& why = learnt(request.ncu).forbidden; !why.empty())
+    const std::lock_guard lock(facts_mutex());
+    if (const std::string& why = facts_of(request.ncu).forbidden; !why.empty())
       return NcuProfile{"", why, ""};
   }
   const os::ScratchFolder scratch = KW_TRY(os::ScratchFolder::make("compile"));

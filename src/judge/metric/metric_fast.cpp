@@ -47,7 +47,7 @@ struct Half {
   }
   static double round(double value) { return round_to<11, -14>(value, 65504); }
 };
-struct Brain {
+struct Bf16 {
   using Stored = uint16_t;
   static double load(uint16_t bits) {
     return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
@@ -140,7 +140,7 @@ bool judge_chunk(const FastChunk& chunk, FastSums* sums) {
     case tensor::DType::Fp16:
       return judge_format<Half>(chunk, sums);
     case tensor::DType::Bf16:
-      return judge_format<Brain>(chunk, sums);
+      return judge_format<Bf16>(chunk, sums);
     default:
       return false;
   }

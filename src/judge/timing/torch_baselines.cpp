@@ -33,7 +33,7 @@ HostTensor bytes_tensor(std::string_view bytes) {
 }
 
 /// Everything that is sent with the call. Equal inputs are sent, and stored on the device, once.
-class Cargo {
+class CallContents {
  public:
   /// The index of this input.
   int64_t input(const HostTensor& given) {
@@ -85,7 +85,7 @@ gpu::Request load_frame(const ports::Compiled& compiled, ports::ImageId id) {
 }
 
 gpu::ProgramMessage program_message(const BaselineCandidate& candidate, ports::ImageId id,
-                                    Cargo* cargo) {
+                                    CallContents* contents) {
   gpu::ProgramMessage message;
   message.image = id;
   message.program = *candidate.program;
@@ -93,33 +93,34 @@ gpu::ProgramMessage program_message(const BaselineCandidate& candidate, ports::I
     std::vector<gpu::InputRef>& refs = message.pool.emplace_back();
     for (size_t i = 0; i < entry.size(); ++i) {
       const HostTensor& given = entry[i];
-      refs.push_back({given.data.empty() ? 0 : static_cast<uint64_t>(cargo->input(given)) + 1, {}});
+      refs.push_back(
+          {given.data.empty() ? 0 : static_cast<uint64_t>(contents->input(given)) + 1, {}});
     }
   }
   return message;
 }
 
-void add_frames(const BaselineRequest& request, Cargo* cargo) {
+void add_frames(const BaselineRequest& request, CallContents* contents) {
   gpu::Request timing;
   timing.verb = gpu::Verb::Time;
   timing.protocol_options = request.protocol;
   ports::ImageId id = 0;
   for (const BaselineCandidate& candidate : request.candidates) {
-    cargo->frame(load_frame(*candidate.compiled, ++id));
-    timing.programs.push_back(program_message(candidate, id, cargo));
+    contents->frame(load_frame(*candidate.compiled, ++id));
+    timing.programs.push_back(program_message(candidate, id, contents));
   }
   for (const uint64_t seed : request.seeds) {
     timing.protocol_options.seed = seed;
-    cargo->frame(timing);
+    contents->frame(timing);
   }
 }
 
-Json torch_request(const BaselineRequest& request, Cargo* cargo) {
+Json torch_request(const BaselineRequest& request, CallContents* contents) {
   Json json = Json::object();
   Json pool = Json::array();
   for (const auto& entry : request.pool) {
     Json places = Json::array();
-    for (const HostTensor* given : entry) places.push(cargo->input(*given));
+    for (const HostTensor* given : entry) places.push(contents->input(*given));
     pool.push(places);
   }
   Json modes = Json::array();
@@ -129,7 +130,7 @@ Json torch_request(const BaselineRequest& request, Cargo* cargo) {
   protocol.set("graph_below_us", request.protocol.graph_below_us);
   json.set("pool", pool).set("modes", modes).set("protocol", protocol);
   json.set("want_outputs", request.want_outputs);
-  cargo->describe(request.seeds.size(), &json);
+  contents->describe(request.seeds.size(), &json);
   return json;
 }
 
@@ -207,17 +208,17 @@ Result<BaselinesTimed> time_baselines(torch_worker::TorchProcess& torch,
   if (request.protocol.copies_out != 0) {
     return Error{Blame::Bug, "the torch process copies no outputs out of timed calls"};
   }
-  Cargo cargo;
-  cargo.library({kClockLibrary, static_cast<size_t>(kClockLibrary_end - kClockLibrary)});
-  add_frames(request, &cargo);
-  const Json extra = torch_request(request, &cargo);
+  CallContents contents;
+  contents.library({kClockLibrary, static_cast<size_t>(kClockLibrary_end - kClockLibrary)});
+  add_frames(request, &contents);
+  const Json extra = torch_request(request, &contents);
   std::optional<gpu::GpuLock> lock;
   if (!request.uuid.empty()) {
     lock.emplace(
         KW_TRY(gpu::GpuLock::take(request.uuid, request.lock_timeout_seconds, request.notice)));
   }
   torch_worker::TorchAnswer answer =
-      torch.ask("baselines", request.call, extra, request.timeout_seconds, cargo.all());
+      torch.ask("baselines", request.call, extra, request.timeout_seconds, contents.all());
   BaselinesTimed timed;
   timed.outcome = answer.outcome;
   if (!answer.ok()) return timed;

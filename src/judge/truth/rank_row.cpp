@@ -40,9 +40,9 @@ void write_index(size_t at, size_t index, size_t low, size_t high, Row& out) {
 }
 
 // Tracks the best element so far, and the elements that may be the best.
-class Contest {
+class BestTracker {
  public:
-  Contest(const Row& row, bool largest, bool last_of_equals)
+  BestTracker(const Row& row, bool largest, bool last_of_equals)
       : row_(row),
         largest_(largest),
         last_(last_of_equals),
@@ -98,18 +98,18 @@ class Contest {
 };
 
 void best_of_all(const Row& in, bool largest, Row& out) {
-  Contest contest(in, largest, false);
-  for (size_t k = 0; k < in.size(); ++k) contest.enter(k);
-  contest.write(0, out);
+  BestTracker tracker(in, largest, false);
+  for (size_t k = 0; k < in.size(); ++k) tracker.enter(k);
+  tracker.write(0, out);
 }
 
 void best_so_far(const RowTask& task, const Row& in, bool largest, Row& out) {
-  Contest contest(in, largest, true);
+  BestTracker tracker(in, largest, true);
   const size_t length = in.size();
   for (size_t step = 0; step < length; ++step) {
     const size_t k = task.node.attrs.reverse ? length - 1 - step : step;
-    contest.enter(k);
-    contest.write(k, out);
+    tracker.enter(k);
+    tracker.write(k, out);
   }
 }
 

@@ -30,15 +30,15 @@ const std::set<std::string> kHostWords = {"exit",   "abort",  "stderr", "cerr",
                                           "cout",   "fopen",  "vector", "string",
                                           "malloc", "getenv", "chrono", "ostream"};
 
-class Sifter {
+class DeviceTextReader {
  public:
-  Sifter(const HostSource& source, const std::string& launcher)
+  DeviceTextReader(const HostSource& source, const std::string& launcher)
       : source_(source), launcher_(launcher), erased_(source.text.size() + 1, false) {}
 
   DeviceText run() {
     for (const cuda_source::Directive& directive : source_.lexed.directives)
-      sift_directive(directive);
-    for (const Item& item : source_.outline.items) sift_item(item);
+      take_directive(directive);
+    for (const Item& item : source_.outline.items) take_item(item);
     for (const size_t token : source_.outline.linkage_tokens) erase(token, token + 1);
     write();
     return std::move(out_);
@@ -67,7 +67,7 @@ class Sifter {
     return false;
   }
 
-  void sift_directive(const cuda_source::Directive& directive) {
+  void take_directive(const cuda_source::Directive& directive) {
     const cuda_source::SourceToken& hash = source_.lexed.tokens[directive.first];
     if (directive.name == "include") return sift_include(directive);
     if (directive.name != "define") return;
@@ -113,7 +113,7 @@ class Sifter {
             "the headers that are: docs/kernel-module.md, 'The device code'");
   }
 
-  void sift_item(const Item& item) {
+  void take_item(const Item& item) {
     using Kind = Item::Kind;
     bool compiles_anywhere = false;
     for (size_t i = item.first; i < item.parameters_first; ++i)
@@ -183,7 +183,7 @@ class Sifter {
 }  // namespace
 
 DeviceText device_text(const HostSource& source, const std::string& launcher) {
-  return Sifter(source, launcher).run();
+  return DeviceTextReader(source, launcher).run();
 }
 
 }  // namespace kw::cuda_import

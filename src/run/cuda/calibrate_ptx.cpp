@@ -44,16 +44,16 @@ struct Traffic {
 
 /// How a loop handles 16-byte words: four at a time, so that few threads have enough loads in
 /// flight, or one, for grids with a thread per word.
-struct Manner {
+struct AccessVariant {
   const char* suffix;
   int words;
   const char* hint;  // of loads and stores
 };
 
-std::string traffic(const Traffic& kind, const Manner& manner) {
-  const int words = manner.words;
+std::string traffic(const Traffic& kind, const AccessVariant& variant) {
+  const int words = variant.words;
   std::string text = fmt::format(".visible .entry {}{}({}, .param .u64 count)\n{{\n{}", kind.entry,
-                                 manner.suffix, kind.parameters, kPlace);
+                                 variant.suffix, kind.parameters, kPlace);
   if (words == 1) text += "  shr.u64 %step, %step, 2;\n";
   for (int b = 0; b < kind.reads; ++b)
     text += fmt::format("  ld.param.u64 %rd{}, [from{}];\n", 1 + b, b);
@@ -69,7 +69,7 @@ std::string traffic(const Traffic& kind, const Manner& manner) {
     for (int b = 0; b < kind.reads; ++b) {
       loads += fmt::format("  ld.global{5}.v4.u32 {{%v{0}, %v{1}, %v{2}, %v{3}}}, [%rd{4}];\n",
                            16 * b + 4 * u, 16 * b + 4 * u + 1, 16 * b + 4 * u + 2,
-                           16 * b + 4 * u + 3, 5 + b, manner.hint);
+                           16 * b + 4 * u + 3, 5 + b, variant.hint);
       loads += fmt::format("  add.u64 %rd{0}, %rd{0}, %row;\n", 5 + b);
     }
     for (int w = 0; w < 4; ++w) {
@@ -79,8 +79,8 @@ std::string traffic(const Traffic& kind, const Manner& manner) {
       if (kind.reads == 0) uses += fmt::format("  cvt.u32.u64 %v{}, %at;\n", v);
     }
     if (kind.writes) {
-      uses += fmt::format("  st.global{}.v4.u32 [%rd7], {{%v{}, %v{}, %v{}, %v{}}};\n", manner.hint,
-                          4 * u, 4 * u + 1, 4 * u + 2, 4 * u + 3);
+      uses += fmt::format("  st.global{}.v4.u32 [%rd7], {{%v{}, %v{}, %v{}, %v{}}};\n",
+                          variant.hint, 4 * u, 4 * u + 1, 4 * u + 2, 4 * u + 3);
       uses += "  add.u64 %rd7, %rd7, %row;\n";
     }
   }
@@ -404,9 +404,9 @@ std::string traffic_ptx() {
       {"kw_copy", ".param .u64 from0, .param .u64 to", 1, true},
       {"kw_add", ".param .u64 from0, .param .u64 from1, .param .u64 to", 2, true},
   };
-  const Manner manners[] = {{"", 4, ""}, {"_one", 1, ""}, {"_streamed", 1, ".cs"}};
+  const AccessVariant variants[] = {{"", 4, ""}, {"_one", 1, ""}, {"_streamed", 1, ".cs"}};
   for (const Traffic& kind : kinds) {
-    for (const Manner& manner : manners) text += traffic(kind, manner);
+    for (const AccessVariant& variant : variants) text += traffic(kind, variant);
   }
   return text;
 }

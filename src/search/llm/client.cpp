@@ -14,9 +14,9 @@ namespace kw::llm {
 namespace {
 
 /// A clock for replays that does not sleep: the recorded run has waited already.
-class Hasty : public Clock {
+class SleeplessClock : public Clock {
  public:
-  explicit Hasty(Clock& real) : real_(real) {}
+  explicit SleeplessClock(Clock& real) : real_(real) {}
   double now() override { return real_.now(); }
   double unix_time() override { return real_.unix_time(); }
   bool sleep(double, const std::function<bool()>& cancelled) override {
@@ -31,8 +31,8 @@ class Hasty : public Clock {
 
 /// The decorators of one provider; each borrows the one before it.
 struct Client::Stack {
-  explicit Stack(Clock& clock) : hasty(clock) {}
-  Hasty hasty;
+  explicit Stack(Clock& clock) : sleepless(clock) {}
+  SleeplessClock sleepless;
   std::vector<std::unique_ptr<LlmProvider>> layers;
 
   template <typename T, typename... Args>
@@ -100,7 +100,7 @@ Result<LlmProvider*> Client::provider(const std::string& name) {
   }
   made->wrap<Accounting>(ledger_, config_);
   made->wrap<Budgeted>(spending_, config_);
-  Clock& waiting = cassette_ ? static_cast<Clock&>(made->hasty) : clock_;
+  Clock& waiting = cassette_ ? static_cast<Clock&>(made->sleepless) : clock_;
   made->wrap<Retrying>(options_.retry, waiting, options_.seed, options_.on_retry);
   made->wrap<Degrading>();
   stack = std::move(made);

@@ -30,7 +30,7 @@ namespace {
 constexpr const char* kTools[] = {"nvdisasm", "cuobjdump", "ncu", "ncu-counters"};
 
 /// Where the judge stores its results: the folder that the user named, or a temporary one.
-struct Keeping {
+struct ResultFolder {
   std::optional<os::ScratchFolder> passing;
   std::optional<store::Run> run;
 
@@ -108,7 +108,7 @@ class JudgeTaskTools : public TaskTools, public ports::Judge, public profile::Ex
   std::unique_ptr<timing::Lanes> lanes_;
   record::Calibration calibration_;
   bool calibrated_ = false;
-  Keeping keeping_;
+  ResultFolder results_;
   std::unique_ptr<judge::LocalJudge> judge_;
   std::map<std::string, ports::Outcome> judged_;  // by id, when nothing is timed
   std::vector<std::string> notes_;
@@ -167,12 +167,12 @@ Status JudgeTaskTools::open_machine() {
 }
 
 Status JudgeTaskTools::open_judge() {
-  KW_TRY(keeping_.open(request_, *task_));
+  KW_TRY(results_.open(request_, *task_));
   judge::JudgeRequest ask;
   ask.task = &*task_;
   ask.verify = verify_request(request_);
   ask.calibration = &calibration_;
-  judge_ = KW_TRY(judge::LocalJudge::make(ask, *lanes_, *keeping_.run, progress_));
+  judge_ = KW_TRY(judge::LocalJudge::make(ask, *lanes_, *results_.run, progress_));
   facts.target = ask.verify.target.empty() ? device().info().target : ask.verify.target;
   facts.task_name = task_->name;
   facts.task_hash = hash_hex(task::task_hash(*task_) + " " + task::dims_text(dims())).substr(0, 16);
