@@ -193,7 +193,7 @@ def check_bad_input(desk):
              (["--resume", empty], "no tuning"), (["--out", desk.path("."), "--verifier", "memory"], "exists already"),
              (["--resume", empty, "--sample", "8"], "--sample cannot be changed when a run continues"),
              (["--population", "0"], "--population"), (["--sample", "x"], "--sample"), (["--verifier-prompts", empty], "holds none of"),
-             (["--model", "nobody:x"], "nobody"), (["--second-model", SONNET], "must be another"), (["--model", ""], "needs a value")]
+             (["--model", "nobody:x"], "nobody"), (["--second-model", SONNET], "must differ from --model"), (["--model", ""], "needs a value")]
     for words, expected in cases:
         done, document, _ = desk.tune(Reader(), *(["--model", SONNET] if "--model" not in words else []), *words,
                                       out="--out" not in words and "--resume" not in words)

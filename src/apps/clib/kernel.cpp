@@ -119,7 +119,8 @@ Result<binding::BindingRequest> Kernel::names(const Json& request) const {
   for (const auto& [name, value] : inferred) {
     const auto [said, fresh] = names.dims.emplace(name, value);
     if (!fresh && said->second != value)
-      return input_error("{} is {} by the shapes, but {} was given", name, value, said->second);
+      return input_error("the tensors' shapes give {} = {}, but {} was given", name, value,
+                         said->second);
   }
   KW_TRY(infer_strides(request, names));
   return names;

@@ -65,8 +65,8 @@ constexpr Option kOptions[] = {
     row("--reference", "REF", kReference, "",
         "what it computes: a Python file or a task folder; gives the tensors' shapes",
         agent("what it computes; gives the tensors' shapes"), "import"),
-    row("--reference", "REF", kReference, "", "present place of the reference",
-        agent("present place of the reference"), "resume tune")
+    row("--reference", "REF", kReference, "", "where the reference is now",
+        agent("where the reference is now"), "resume tune")
         .anew("reference"),
     row("--reference", "REF", kPath, "",
         "a Python file, FILE.py:NAME for one function of it, or a task folder",

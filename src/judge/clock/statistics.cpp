@@ -56,7 +56,7 @@ void bootstrap(std::span<const double> sorted, uint64_t seed, Summary& summary) 
 
 double quantile(std::span<const double> sorted, double q) {
   KW_CHECK(!sorted.empty() && q >= 0 && q <= 1,
-           "a quantile is asked of a set with something in it");
+           "a quantile needs at least one value, and q from 0 to 1");
   const double at = q * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(at);
   const size_t above = std::min(below + 1, sorted.size() - 1);

@@ -111,7 +111,7 @@ Result<Stop> Gate::batch_stage() {
         Stage::Hygiene,
         batch_.why == kOtherBits
             ? "batch invariance is required, and " + batch_.why
-            : "batch invariance is required, and a row has other bits in another batch: " +
+            : "batch invariance is required, and the bits of a row differ between batches: " +
                   batch_.why,
         std::nullopt, request_.repro.line()});
   }

@@ -254,7 +254,7 @@ Result<record::Verdict> Gate::verdict_of(Bench& bench, size_t cell, const Judged
   shown.seed = open.seed;
   Judged told = judged;
   if (!open.where.empty() && open.where != worst_place(judged))
-    told.reason += fmt::format("; the line of `again` fails at {}", open.where);
+    told.reason += fmt::format("; the command that repeats it fails at {}", open.where);
   return verdict_from(told, shown,
                       request_.repro.line(pool.shape(at).dims, at.family, open.seed, is_virtual),
                       stage, is_virtual);
@@ -429,7 +429,7 @@ Result<Stop> Gate::check_order(size_t cell) {
 Stop Gate::note_determinism(const shapes::ShapeCase& shape, bool same) {
   deterministic_ = deterministic_.value_or(true) && same;
   say(fmt::format("{}: {}", task::dims_text(shape.dims),
-                  same ? "the same bits again" : "other bits in another run"));
+                  same ? "the same bits again" : "different bits in another run"));
   if (same || !task().precision.deterministic) return Stop();
   return record::Rejected{Stage::Hygiene,
                           "two runs with the same inputs differ, and the task demands determinism",

@@ -229,8 +229,7 @@ Result<Stop> Gate::plant_constants(Bench& bench, double most_work) {
   const size_t left_out = virtual_.programs.immediates().left_out;
   if (left_out > 0)
     covered_.note_missing(fmt::format(
-        "the code compares with more constants than there is room for: {} were not tried as values "
-        "of inputs",
+        "the code compares with too many constants: {} of them were not tried as values of inputs",
         left_out));
   const auto code = covered_.shape_of_code;
   for (const auto& [image, shape] : code) {

@@ -142,7 +142,7 @@ Result<ImposterOutputs> dropped_tail(const ImposterCell& cell) {
 }
 
 Result<ImposterOutputs> stale_buffer(const ImposterCell& cell) {
-  if (cell.earlier == nullptr) return not_applicable("every shape has one set only");
+  if (cell.earlier == nullptr) return not_applicable("every shape has only one set of inputs");
   ImposterOutputs imposed;
   for (const Truth& truth : cell.earlier->truths) imposed.outputs.push_back(rounded(truth));
   return imposed;

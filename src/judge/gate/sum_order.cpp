@@ -201,7 +201,7 @@ std::string SumOrder::text() const {
   const std::string steps =
       fmt::format("joined in {} step{}", joins.size(), joins.size() == 1 ? "" : "s");
   if (strand == 1) return fmt::format("{} terms, {}", terms, steps);
-  return fmt::format("{} terms: strands of {}, {} apart, {}", terms, strand, apart, steps);
+  return fmt::format("{} terms: partial sums of {}, {} apart, {}", terms, strand, apart, steps);
 }
 
 Result<std::optional<SumOrder>> probe_sum_order(const CellRunner& runner,

@@ -19,7 +19,7 @@ struct SumOrder {
   std::vector<int64_t> partners;  // the terms that were probed, ascending
   std::vector<int64_t> together;  // per partner: terms in the smallest partial sum with term 0
 
-  /// Such as "4096 terms: strands of 128, 32 apart, then joined in 5 steps".
+  /// Such as "4096 terms: partial sums of 128, 32 apart, then joined in 5 steps".
   std::string text() const;
   friend bool operator==(const SumOrder&, const SumOrder&) = default;
 };

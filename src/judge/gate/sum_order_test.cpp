@@ -112,16 +112,16 @@ std::string order_text(const Adding& adding, int64_t rows, int64_t terms, int* l
 TEST(SumOrder, NamesTheUsualOrders) {
   EXPECT_EQ(order_text(in_turn, 100, 64), "64 terms, one after another");
   EXPECT_EQ(order_text([](const Terms& t) { return in_strands(t, 32); }, 200, 1024),
-            "1024 terms: strands of 32, 32 apart, joined in 5 steps");
+            "1024 terms: partial sums of 32, 32 apart, joined in 5 steps");
   EXPECT_EQ(order_text([](const Terms& t) { return in_strands(t, 128); }, 200, 1024),
-            "1024 terms: strands of 8, 128 apart, joined in 7 steps");
-  EXPECT_EQ(order_text(pairwise, 100, 64), "64 terms: strands of 2, 1 apart, joined in 5 steps");
+            "1024 terms: partial sums of 8, 128 apart, joined in 7 steps");
+  EXPECT_EQ(order_text(pairwise, 100, 64), "64 terms: partial sums of 2, 1 apart, joined in 5 steps");
 }
 
 TEST(SumOrder, AsksOneRowAtATimeWhereThereIsOnlyOne) {
   int launches = 0;
   EXPECT_EQ(order_text([](const Terms& t) { return in_strands(t, 32); }, 1, 1024, &launches),
-            "1024 terms: strands of 32, 32 apart, joined in 5 steps");
+            "1024 terms: partial sums of 32, 32 apart, joined in 5 steps");
   EXPECT_LE(launches, 40);
 }
 

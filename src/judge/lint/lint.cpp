@@ -37,18 +37,18 @@ struct Rule {
 
 constexpr Rule kRules[] = {
     {{"finite-outputs", "outputs are finite for ordinary inputs"}, finite_outputs},
-    {{"output-range", "outputs are not all alike"}, output_range},
-    {{"constant-output", "no constant passes for the output"}, constant_output},
+    {{"output-range", "the elements of an output differ"}, output_range},
+    {{"constant-output", "no constant would pass as an output"}, constant_output},
     {{"seed-spread", "outputs change from one draw of the inputs to the next"}, seed_spread},
     {{"axis-variation", "outputs vary along each of their dims"}, axis_variation},
     {{"input-impact", "every input matters, and every weight (init-impact)"}, input_impact},
-    {{"inactive-op", "every op that can choose or change does so"}, inactive_ops},
-    {{"discontinuity", "few elements rest on discontinuities"}, discontinuities},
+    {{"inactive-op", "every op has an effect for ordinary inputs"}, inactive_ops},
+    {{"discontinuity", "few elements depend on values near a discontinuity"}, discontinuities},
     {{"overflow", "few elements overflow the declared precision, in any family"}, overflow},
-    {{"saturated-output", "outputs do not lie at the ends of a tanh, erf or sigmoid"},
+    {{"saturated-output", "few elements are saturated by a tanh, erf or sigmoid"},
      saturated_output},
-    {{"idle-work", "no product is taken of zeros nearly throughout"}, idle_work},
-    {{"constant-init", "the file does not leave weights at one number"}, constant_init},
+    {{"idle-work", "no operand of a product is mostly zeros"}, idle_work},
+    {{"constant-init", "the file fills its weights with more than one number"}, constant_init},
     // Last: it reports only what was not found with ordinary inputs.
     {{"hidden-op", "every op has an effect with the tensors that the file makes"}, hidden_ops},
 };
@@ -57,10 +57,10 @@ constexpr RuleInfo kScaleRules[] = {
     {"trivial-reduction", "no op works along an extent of 1 at the benchmark shape"},
     {"below-tolerance", "outputs at the benchmark shape are larger than usual tolerances"},
     {"sampled-answer", "a part of the inputs does not determine the outputs"},
-    {"few-rows", "PyTorch has more than a few rows to give to its blocks"},
+    {"few-rows", "PyTorch computes one row per block: rows are many, or short"},
 };
-constexpr RuleInfo kKillRule{"kill-rate", "kernels that must not ship are stopped"};
-constexpr RuleInfo kStateRule{"kept-state", "the reference keeps nothing between calls"};
+constexpr RuleInfo kKillRule{"kill-rate", "the judge stops every imposter"};
+constexpr RuleInfo kStateRule{"kept-state", "a second call of the reference computes the same"};
 constexpr RuleInfo kLaunchRule{"launch-bound",
                                "the benchmark shape takes longer than an empty launch"};
 

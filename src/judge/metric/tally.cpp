@@ -75,7 +75,7 @@ Tally sum(const std::vector<Tally>& pieces) {
 void add_lint(const char* what, int64_t count, int64_t elements, std::vector<std::string>* lint) {
   const double share = ports::bound_constants().max_share;
   if (count <= std::max(1.0, share * static_cast<double>(elements))) return;
-  lint->push_back(fmt::format("{} of {} elements {}; more than {:g} % says little about a kernel",
+  lint->push_back(fmt::format("{} of {} elements {}; with more than {:g} % a pass says little",
                               count, elements, what, share * 100));
 }
 

@@ -65,7 +65,7 @@ std::string passed_text(const record::Passed& verdict, const Style& style) {
   text += error_text(verdict.summary, style);
   if (verdict.deterministic)
     text += row("deterministic", *verdict.deterministic ? "yes: the same bits in other runs"
-                                                        : "no: other bits in other runs");
+                                                        : "no: different bits in other runs");
   text += row("batch invariant", batch_text(verdict.batch));
   if (!verdict.sum_order.empty()) text += row("order of sum", verdict.sum_order);
   for (const std::string& missing : verdict.incomplete)

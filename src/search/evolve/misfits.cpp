@@ -20,8 +20,8 @@ void Misfits::note(std::string text) {
 
 bool Misfits::follows(const char* what, int64_t number, int64_t next) {
   if (number < 0 || number > std::min(next + kMostMissing, kMostNumber)) {
-    note(fmt::format("{} {} cannot be: the next one is {}; the event is ignored", what, number,
-                     next));
+    note(fmt::format("{} {} is out of range: the next one is {}; the event is ignored", what,
+                     number, next));
     return false;
   }
   if (number < next) {

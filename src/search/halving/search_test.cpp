@@ -276,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(
                              [](Options& o) { o.rules.push_back(stop_after_candidates(40)); },
                              "40 candidates tried", 40},
                     StopCase{"plateau", [](Options& o) { o.rules.push_back(stop_at_plateau(30)); },
-                             "no better one among the last 30", 32}),
+                             "no better candidate among the last 30", 32}),
     [](const auto& one) { return one.param.name; });
 
 }  // namespace

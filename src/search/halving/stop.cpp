@@ -33,7 +33,7 @@ StopRule stop_after_candidates(size_t count) {
 StopRule stop_at_plateau(size_t looks) {
   return [looks](const SearchProgress& progress) -> Reason {
     if (progress.best_us <= 0 || progress.since_better < looks) return std::nullopt;
-    return fmt::format("no better one among the last {}", looks);
+    return fmt::format("no better candidate among the last {}", looks);
   };
 }
 

@@ -24,7 +24,7 @@ void Confusion::add(bool right, bool defensive, ReviewCall call) {
   if (call == ReviewCall::None) {
     ++(right ? silent_right : silent_wrong);
   } else if (right) {
-    ++(call == ReviewCall::Right ? cleared : slandered);
+    ++(call == ReviewCall::Right ? cleared : false_alarms);
     if (call == ReviewCall::Wrong && defensive) ++careful;
   } else {
     ++(call == ReviewCall::Wrong ? caught : missed);
@@ -35,7 +35,7 @@ Confusion& Confusion::operator+=(const Confusion& other) {
   caught += other.caught;
   missed += other.missed;
   cleared += other.cleared;
-  slandered += other.slandered;
+  false_alarms += other.false_alarms;
   careful += other.careful;
   silent_wrong += other.silent_wrong;
   silent_right += other.silent_right;
@@ -43,11 +43,11 @@ Confusion& Confusion::operator+=(const Confusion& other) {
 }
 
 double Confusion::accuracy() const { return share(caught + cleared, all()); }
-double Confusion::precision() const { return share(caught, caught + slandered); }
+double Confusion::precision() const { return share(caught, caught + false_alarms); }
 double Confusion::recall() const { return share(caught, wrong()); }
 double Confusion::f1() const { return harmonic(precision(), recall()); }
 double Confusion::fitness() const {
-  return harmonic(share(caught, caught + slandered + careful), recall());
+  return harmonic(share(caught, caught + false_alarms + careful), recall());
 }
 
 void fields(auto& v, Confusion& c) {
@@ -55,7 +55,7 @@ void fields(auto& v, Confusion& c) {
   v("precision", computed(c.precision()))("recall", computed(c.recall()))("f1", computed(c.f1()));
   v("fitness", computed(c.fitness()));
   v.group("confusion", [&](auto& g) {
-    g("caught", c.caught)("missed", c.missed)("cleared", c.cleared)("slandered", c.slandered);
+    g("caught", c.caught)("missed", c.missed)("cleared", c.cleared)("slandered", c.false_alarms);
     g("slandered_careful", c.careful)("silent_wrong", c.silent_wrong);
     g("silent_right", c.silent_right);
   });
@@ -69,7 +69,7 @@ std::string confusion_text(const Confusion& one) {
       "accuracy {:.2f}, precision {:.2f}, recall {:.2f}, F1 {:.2f} ({} of {} faults caught, {} of "
       "{} right ones called wrong, {} of these for careful code, {} without an answer)",
       one.accuracy(), one.precision(), one.recall(), one.f1(), one.caught, one.wrong(),
-      one.slandered, one.right(), one.careful, one.silent());
+      one.false_alarms, one.right(), one.careful, one.silent());
 }
 
 std::string metrics_table(const std::vector<MetricRow>& rows) {
@@ -80,16 +80,15 @@ std::string metrics_table(const std::vector<MetricRow>& rows) {
   }
   std::string out = fmt::format(
       "{:<{}}  {:<{}}  modules  accuracy  precision  recall    F1  caught  missed  cleared  "
-      "slandered  careful  silent       cost\n",
+      "false alarms  careful  silent       cost\n",
       "verifier", who, "on", where);
   for (const MetricRow& row : rows) {
     const Confusion& one = row.confusion;
     out += fmt::format(
-        "{:<{}}  {:<{}}  {:>7}  {:>8.3f}  {:>9.3f}  {:>6.3f}  {:>4.2f}  {:>6}  {:>6}  {:>7}  {:>9} "
-        " "
-        "{:>7}  {:>6}  {:>9}\n",
+        "{:<{}}  {:<{}}  {:>7}  {:>8.3f}  {:>9.3f}  {:>6.3f}  {:>4.2f}  {:>6}  {:>6}  {:>7}  "
+        "{:>12}  {:>7}  {:>6}  {:>9}\n",
         row.who, who, row.where, where, one.all(), one.accuracy(), one.precision(), one.recall(),
-        one.f1(), one.caught, one.missed, one.cleared, one.slandered, one.careful, one.silent(),
+        one.f1(), one.caught, one.missed, one.cleared, one.false_alarms, one.careful, one.silent(),
         fmt::format("${:.4f}", row.usd));
   }
   return out;

@@ -15,8 +15,8 @@ struct Confusion {
   int64_t caught = 0;        // wrong, and called wrong
   int64_t missed = 0;        // wrong, and called right
   int64_t cleared = 0;       // right, and called right
-  int64_t slandered = 0;     // right, and called wrong
-  int64_t careful = 0;       // those of `slandered` that have defensive code
+  int64_t false_alarms = 0;  // right, and called wrong
+  int64_t careful = 0;       // those of the false alarms with defensive code
   int64_t silent_wrong = 0;  // wrong, without a vote
   int64_t silent_right = 0;  // right, without a vote
 
@@ -24,7 +24,7 @@ struct Confusion {
   Confusion& operator+=(const Confusion& other);
 
   int64_t wrong() const { return caught + missed + silent_wrong; }
-  int64_t right() const { return cleared + slandered + silent_right; }
+  int64_t right() const { return cleared + false_alarms + silent_right; }
   int64_t all() const { return wrong() + right(); }
   int64_t silent() const { return silent_wrong + silent_right; }
 

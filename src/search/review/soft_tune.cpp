@@ -124,7 +124,7 @@ class Tuning {
     if (!request_.second_model.empty())
       second_ = KW_TRY(llm::parse_model_id(request_.second_model, config));
     if (second_ && second_->text() == model_.text())
-      return input_error("--second-model is the model itself: it must be another");
+      return input_error("--second-model must differ from --model");
     KW_TRY(session_->client().provider(model_.provider));
     if (second_) KW_TRY(session_->client().provider(second_->provider));
     KW_TRY(open_folder());

@@ -90,18 +90,18 @@ TEST(Suspicions, NeverReachNothing) {
 
 TEST(Suspicions, AreRareAmongRightModules) {
   Confusion numerics;
-  std::string slandered;
+  std::string alarms;
   for (const CorpusEntry& entry : shipped_corpus().entries) {
     const std::vector<StaticWarning> found = static_warnings(entry.module);
     const bool right = entry.right;
     numerics.add(right, entry.defensive(), found.empty() ? ReviewCall::Right : ReviewCall::Wrong);
     if (right && !found.empty())
-      slandered += fmt::format("{} line {}: {}\n", entry.id, found[0].line, found[0].what);
+      alarms += fmt::format("{} line {}: {}\n", entry.id, found[0].line, found[0].what);
   }
   RecordProperty("scores", confusion_text(numerics));
-  EXPECT_GE(numerics.precision(), 0.9) << confusion_text(numerics) << "\n" << slandered;
+  EXPECT_GE(numerics.precision(), 0.9) << confusion_text(numerics) << "\n" << alarms;
   EXPECT_GE(numerics.caught, 10) << confusion_text(numerics);
-  EXPECT_LE(numerics.careful, 1) << slandered;
+  EXPECT_LE(numerics.careful, 1) << alarms;
 }
 
 }  // namespace

@@ -193,11 +193,11 @@ TEST(Scoreboard, HoldsOpinionsAgainstVerdicts) {
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].who, "compile");
   EXPECT_EQ(rows[0].confusion.cleared, 1) << "what faults while running compiles";
-  EXPECT_EQ(rows[0].confusion.slandered, 1);
+  EXPECT_EQ(rows[0].confusion.false_alarms, 1);
   EXPECT_EQ(rows[1].confusion.caught, 1);
   EXPECT_EQ(rows[2].who, "panel");
   EXPECT_EQ(rows[2].confusion.silent_wrong, 1) << "one for and one against is no opinion";
-  EXPECT_EQ(rows[2].confusion.slandered, 1);
+  EXPECT_EQ(rows[2].confusion.false_alarms, 1);
   EXPECT_NE(metrics_table(rows).find("panel"), std::string::npos);
   const std::string text = scoreboard_text(board.json());
   EXPECT_TRUE(text.starts_with(metrics_table(rows))) << text;

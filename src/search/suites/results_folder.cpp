@@ -51,7 +51,8 @@ Status Folder::open(bool resume, Manifest* manifest) {
   KW_TRY(check_parts(path_));
   if (!os::exists(path)) {
     if (os::exists(path_ + "/results.csv")) {
-      return input_error("'{}' has a results.csv of something else; name another folder", path_);
+      return input_error("'{}' has a results.csv that no evaluation wrote; name another folder",
+                         path_);
     }
     KW_TRY(os::make_directories(path_ + "/kernels"));
     return os::write_inside(path_, "eval.json", to_json(*manifest).dump(true) + "\n");

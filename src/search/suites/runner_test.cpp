@@ -206,7 +206,7 @@ TEST_F(RunnerTest, AFolderInUseIsNotWrittenOver) {
 TEST_F(RunnerTest, ForeignResultsAreNotWrittenOver) {
   fs::create_directories(request_.out);
   std::ofstream(root_ / "out" / "results.csv") << "mine";
-  EXPECT_NE(error().find("results.csv of something else"), std::string::npos);
+  EXPECT_NE(error().find("results.csv that no evaluation wrote"), std::string::npos);
 }
 
 TEST_F(RunnerTest, MistakesMakeNoFolder) {

@@ -99,7 +99,7 @@ Result<UnseenShape> times_at(judge::LocalJudge& judge, const record::Candidate& 
     const ports::Outcome look =
         KW_TRY(judge.examine({*candidates[i]}, ports::Depth::Screen)).front();
     if (!look.refused.empty()) both.problem = look.refused;
-    if (look.is_lower_bound) both.problem = "counting it was given up";
+    if (look.is_lower_bound) both.problem = "its work was not counted to the end";
     *places[i] = look.us;
   }
   if (!judge.has_clock() || !both.problem.empty()) return both;

@@ -132,7 +132,7 @@ SynthesisReport completed_report(const Session& session) {
     report.stopped = session.outcome->stopped;
     report.kept = session.outcome->kept.size();
     if (session.request.goal > 1)
-      report.warnings.push_back("no search can reach a goal above 1, which lies beyond the floor");
+      report.warnings.push_back("a goal above 1 lies beyond the floor, so no search reaches it");
   }
   if (const auto* builtin = dynamic_cast<const variants::Builtin*>(session.proposer.get())) {
     for (const std::string& problem : builtin->problems())
