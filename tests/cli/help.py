@@ -26,6 +26,9 @@ for name in ("main", *commands):
 h.check(h.run("--help").stdout == h.run("help").stdout, "--help says the same")
 h.check(h.run("--version").stdout == h.run("version").stdout, "--version says the same")
 h.check("\033" not in h.run("help").stdout, "no colour in a pipe")
+carried = next(one for one in commands["eval"]["options"] if one["name"] == "--suite")
+for suite in sorted(os.listdir(os.path.join(ROOT, "suites"))):
+    h.check(re.search(r"\b%s\b" % suite, json.dumps(carried)), "--suite names " + suite)
 
 for name, one in commands.items():
     said = json.loads(h.run("help", name, "--json").stdout)

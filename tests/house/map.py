@@ -10,7 +10,12 @@ import sys
 root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
 page = root / "docs/architecture.md"
 BEGIN, END = re.compile(r"<!-- modules: begin.*?-->\n"), "<!-- modules: end -->"
-PATH = re.compile(r"`((?:src|python|catalog|tests|docs|apps)/[\w./*]+)`(?: \(`(?:\w+::)?(\w+)`\))?")
+PATH = re.compile(r"`((?:src|python|catalog|tests|docs|apps|prompts|suites)/[\w./*]+)`(?: \(`(?:\w+::)?(\w+)`\))?")
+
+# What is added or changed most often: the table says where.
+EVERYDAY = ("a pointwise op", "a PyTorch function", "shuffle", "a check of the virtual GPU", "a check of the gate", "pass threshold", "a family of inputs",
+            "a lint rule", "a schedule", "an optimisation method", "a provider", "a task format", "a suite", "a message", "a prompt", "an option",
+            "a command", "exports")
 
 
 def modules():
@@ -46,6 +51,8 @@ if os.environ.get("KW_UPDATE_GOLDEN") == "1":
 elif text != wanted:
     problems.append("docs/architecture.md: the list of modules is not that of src/CMakeLists.txt; "
                     "run KW_UPDATE_GOLDEN=1 python3 -B tests/house/map.py")
+first_cells = "\n".join(re.findall(r"^\| ([^|]+) \|", text[text.index("## Where do I add"):text.index("## Walks")], re.M))
+problems += [f"docs/architecture.md: no row of \"Where do I add\" names {what}" for what in EVERYDAY if what not in first_cells]
 pages = [page]
 for district in sorted(path for path in (root / "src").iterdir() if path.is_dir()):
     pages.append(district / "README.md")

@@ -2,6 +2,8 @@
 
 #include "commands/command.h"
 #include "commands/values.h"
+#include "inputs/families.h"
+#include "tensor/inputs.h"
 
 namespace kw::commands {
 
@@ -40,6 +42,17 @@ TEST(CommandValues, RefusesWhatIsNoNumber) {
     ASSERT_FALSE(request) << message;
     EXPECT_NE(request.error().message.find(message), std::string::npos) << request.error().message;
   }
+}
+
+// The rows of options must not see the judge, so they repeat these names.
+TEST(Families, ThatOptionsNameAreThoseThatExist) {
+  const options::Option* family = options::find_option("verify", "--family");
+  EXPECT_EQ(options::choices_of(*family), inputs::all_families());
+  for (const std::string& name : inputs::all_families())
+    EXPECT_NE(std::string(family->about).find(name), std::string::npos) << name;
+  const options::Option* input = options::find_option("run", "--input");
+  for (const std::string& name : tensor::family_names())
+    EXPECT_NE(std::string(input->about).find(name), std::string::npos) << name;
 }
 
 TEST(Exit, CodesFollowBlame) {
