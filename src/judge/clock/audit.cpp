@@ -2,15 +2,11 @@
 
 #include <fmt/core.h>
 
+#include "kernel/caller_buffers.h"
 #include "ports/audit_hash.h"
 
 namespace kw::clock {
 namespace {
-
-bool is_returned(const kernel::Buffer& buffer) {
-  return buffer.present && buffer.bytes > 0 &&
-         (buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout);
-}
 
 /// The name of the n-th buffer a program returns.
 std::string returned_name(const kernel::Program& program, size_t n) {

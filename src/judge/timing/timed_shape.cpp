@@ -16,6 +16,7 @@
 #include "gate/run_cell.h"
 #include "graph/cost.h"
 #include "graph/movement.h"
+#include "kernel/caller_buffers.h"
 #include "kernel/instantiate.h"
 #include "machine/best_image.h"
 #include "metric/metric.h"
@@ -111,11 +112,6 @@ Status compile_candidate(const kernel::Module& module, const TimedShape& shape,
   if (!program) return reject(record::Stage::Static, program.error().message);
   candidate.program = std::move(program).value();
   return Done{};
-}
-
-bool is_returned(const kernel::Buffer& buffer) {
-  return buffer.present && buffer.bytes > 0 &&
-         (buffer.role == kernel::Role::Output || buffer.role == kernel::Role::Inout);
 }
 
 /// Hashes of the returned buffers in their order; empty when the device gave none.

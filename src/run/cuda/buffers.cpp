@@ -27,15 +27,6 @@ uint64_t round_up(uint64_t value, uint64_t multiple) {
 
 }  // namespace
 
-bool is_given(const Buffer& buffer) {
-  return buffer.present && buffer.bytes > 0 &&
-         (buffer.role == Role::Input || buffer.role == Role::Inout);
-}
-bool is_returned(const Buffer& buffer) {
-  return buffer.present && buffer.bytes > 0 &&
-         (buffer.role == Role::Output || buffer.role == Role::Inout);
-}
-
 Sources from_host(const ConstBytes& inputs) {
   Sources sources;
   for (const auto& bytes : inputs) sources.push_back({bytes, {}, 0});

@@ -9,7 +9,7 @@
 
 #include "cuda/context.h"
 #include "cuda/jobs.h"
-#include "kernel/program.h"
+#include "kernel/caller_buffers.h"
 #include "record/finding.h"
 
 namespace kw::cuda {
@@ -33,10 +33,6 @@ using Sources = std::vector<Source>;
 Sources from_host(const ConstBytes& inputs);
 /// The dense bytes of a source, downloaded if they are on the device.
 FaultOr<std::vector<std::byte>> on_host(const Context& context, const Source& source);
-
-/// Whether the caller fills this buffer, or gets it back: present, not empty, and of such a role.
-bool is_given(const kernel::Buffer& buffer);
-bool is_returned(const kernel::Buffer& buffer);
 
 class BufferSet {
  public:

@@ -220,7 +220,7 @@ Status GpuDevice::lay_out(const Question& question, Request& request) {
     for (size_t set = 0; set < given.pool.size(); ++set) {
       std::vector<InputRef>& refs = message.pool.emplace_back(buffers.size());
       for (size_t i = 0; i < buffers.size(); ++i) {
-        if (!buffers[i].present || !is_given(buffers[i])) continue;
+        if (!buffers[i].present || !has_input_role(buffers[i])) continue;
         refs[i] =
             place_input(question.keys[p][set][i], given.pool[set][i].data, needed, request, fills);
       }
@@ -228,7 +228,7 @@ Status GpuDevice::lay_out(const Question& question, Request& request) {
     for (int place = 0; place < question.output_places; ++place) {
       std::vector<Range>& ranges = message.outputs.emplace_back();
       for (const kernel::Buffer& buffer : buffers) {
-        const bool wanted = buffer.present && is_returned(buffer);
+        const bool wanted = buffer.present && has_output_role(buffer);
         ranges.push_back(arena_.reserve(wanted ? cuda::dense_bytes(buffer) : 0));
       }
     }
@@ -309,7 +309,7 @@ std::vector<tensor::HostTensor> GpuDevice::fetch(const kernel::Program& program,
   std::vector<tensor::HostTensor> buffers(program.buffers.size());
   for (size_t i = 0; i < buffers.size(); ++i) {
     const kernel::Buffer& buffer = program.buffers[i];
-    if (!buffer.present || !is_returned(buffer)) continue;
+    if (!buffer.present || !has_output_role(buffer)) continue;
     buffers[i].dtype = buffer.dtype;
     buffers[i].shape = buffer.shape;
     buffers[i].data = spare_.copy_of({arena_.at(ranges[i]), ranges[i].bytes});

@@ -59,7 +59,7 @@ Result<std::vector<InputRef>> lay_out_inputs(const kernel::Program& program,
                                              const ports::InputViews& inputs, Arena& arena) {
   std::vector<InputRef> refs(program.buffers.size());
   for (size_t i = 0; i < refs.size(); ++i) {
-    if (program.buffers[i].present && is_given(program.buffers[i]))
+    if (program.buffers[i].present && has_input_role(program.buffers[i]))
       refs[i].range = arena.reserve(inputs[i].data.size());
   }
   KW_TRY(arena.commit());

@@ -19,7 +19,7 @@ Status check_inputs(const kernel::Program& program, const Inputs& inputs) {
   KW_TRY(cuda::check_program(program, cuda::from_host(bytes)));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const kernel::Buffer& buffer = program.buffers[i];
-    if (buffer.present && is_given(buffer) && inputs[i].dtype != buffer.dtype) {
+    if (buffer.present && has_input_role(buffer) && inputs[i].dtype != buffer.dtype) {
       return input_error("'{}' is {}, a {} tensor was given", buffer.name,
                          tensor::dtype_name(buffer.dtype), tensor::dtype_name(inputs[i].dtype));
     }
@@ -50,13 +50,6 @@ class Namer {
 
 }  // namespace
 
-bool is_given(const kernel::Buffer& b) {
-  return b.role == kernel::Role::Input || b.role == kernel::Role::Inout;
-}
-bool is_returned(const kernel::Buffer& b) {
-  return b.role == kernel::Role::Output || b.role == kernel::Role::Inout;
-}
-
 Result<Question> ask_about(const std::vector<ports::TimedProgram>& programs, int output_places,
                            uint64_t most_kept) {
   Question question;
@@ -71,8 +64,8 @@ Result<Question> ask_about(const std::vector<ports::TimedProgram>& programs, int
       std::vector<InputKey>& keys = question.keys.back().emplace_back();
       for (size_t i = 0; i < inputs.size(); ++i) {
         const kernel::Buffer& buffer = given.program->buffers[i];
-        keys.push_back(buffer.present && is_given(buffer) ? namer.name(inputs[i], inputs.hash(i))
-                                                          : 0);
+        const bool given_here = buffer.present && has_input_role(buffer);
+        keys.push_back(given_here ? namer.name(inputs[i], inputs.hash(i)) : 0);
       }
     }
     for (const kernel::Buffer& buffer : given.program->buffers) {

@@ -5,12 +5,10 @@
 #include <vector>
 
 #include "gpu/messages.h"
+#include "kernel/caller_buffers.h"
 #include "ports/device.h"
 
 namespace kw::gpu {
-
-bool is_given(const kernel::Buffer& buffer);
-bool is_returned(const kernel::Buffer& buffer);
 
 struct Question {
   const std::vector<ports::TimedProgram>* programs = nullptr;
