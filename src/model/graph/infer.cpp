@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "graph/promote.h"
 #include "tensor/host_tensor.h"
 
 namespace kw::graph {
@@ -17,7 +18,6 @@ namespace kw::graph {
 namespace {
 
 bool is_packed(DType type) { return type == DType::Fp4e2m1x2; }
-bool is_integer(DType type) { return tensor::is_signed_int(type) || tensor::is_unsigned_int(type); }
 struct Scope {
   std::span<const Node> nodes;
   const Node& node;

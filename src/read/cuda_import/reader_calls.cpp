@@ -27,7 +27,7 @@ using Kind = HostValue::Kind;
 
 constexpr int kMostCalls = 24;
 
-/// Calls that change no result here: the engine itself synchronises, frees and reports.
+/// Calls that change no result here: kernelwright itself synchronises, frees and reports.
 const std::vector<std::string> kDropped = split(
     "cudaDeviceSynchronize cudaThreadSynchronize cudaStreamSynchronize cudaGetLastError "
     "cudaPeekAtLastError cudaFree cudaFreeAsync cudaFuncSetAttribute cudaFuncSetCacheConfig "

@@ -199,14 +199,6 @@ std::optional<graph::Operand> operand_of(const Value& value) {
   return std::nullopt;
 }
 
-std::optional<Dim> dim_of(const Value& value) {
-  if (const auto* integer = value.get<Dim>()) return *integer;
-  if (const auto* number = value.get<Float>(); number && number->is_int())
-    return Dim(static_cast<int64_t>(static_cast<double>(*number)));
-  if (const auto* flag = value.get<bool>()) return Dim(*flag ? 1 : 0);
-  return std::nullopt;
-}
-
 }  // namespace
 
 Result<NodeId> Call::tensor(std::string_view name) {
@@ -244,7 +236,7 @@ Result<std::optional<Dim>> Call::maybe_dim(std::string_view name) {
 }
 
 Result<Dim> Call::dim_value(std::string_view name) {
-  if (const auto dim = dim_of((*this)[name])) return *dim;
+  if (const auto dim = as_dim((*this)[name])) return *dim;
   if ((*this)[name].get<Tensor>()) return depends_on_data(*this, name, "an int");
   return wrong_type(*this, name, "int");
 }
@@ -253,7 +245,7 @@ Result<double> Call::number(std::string_view name) {
   const Value& value = (*this)[name];
   finalize(*graph_, value);
   if (const auto* number = value.get<Float>()) return static_cast<double>(*number);
-  if (const auto dim = dim_of(value)) return static_cast<double>(dim->value());
+  if (const auto dim = as_dim(value)) return static_cast<double>(dim->value());
   if (value.get<Tensor>()) return depends_on_data(*this, name, "a number");
   return wrong_type(*this, name, "Number");
 }
@@ -316,7 +308,7 @@ Result<std::vector<int>> Call::dims(std::string_view name, NodeId x) {
     return result;
   }
   for (const Value& item : *items) {
-    const auto wanted = dim_of(item);
+    const auto wanted = as_dim(item);
     if (!wanted) return wrong_type(*this, name, "int or tuple of ints");
     const int wrapped = KW_TRY(graph_->wrap_dim(wanted->value(), x));
     if (contains(result, wrapped))
@@ -334,7 +326,7 @@ Result<graph::Shape> Call::sizes(std::string_view name) {
   if (!items) return graph::Shape{KW_TRY(dim_value(name))};
   graph::Shape shape;
   for (const Value& item : *items) {
-    const auto extent = dim_of(item);
+    const auto extent = as_dim(item);
     if (!extent && item.get<Tensor>()) return depends_on_data(*this, name, "ints");
     if (!extent)
       return input_error("{}(): argument '{}' must be a tuple of ints, but element {} is {}",
