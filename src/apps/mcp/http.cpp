@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "core/text.h"
 
@@ -28,9 +29,9 @@ constexpr std::array kOnce = {"host",           "content-length",       "authori
                               "mcp-name"};
 
 bool is_token(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string_view::npos;
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_ascii_alnum(c) ||
+           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
   });
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/text.h"
 #include "kDocs.inc"
 #include "kSkill.inc"
@@ -86,8 +87,8 @@ const char* embedded(const Files& files, const std::string& name) {
 /// Whether this text may be a part of a URI and an argument of a command.
 bool is_part(const std::string& part) {
   return !part.empty() && part.front() != '-' && part.front() != '.' &&
-         std::all_of(part.begin(), part.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+         std::all_of(part.begin(), part.end(), [](char c) {
+           return is_name_char(c) || c == '-' || c == '.';
          });
 }
 

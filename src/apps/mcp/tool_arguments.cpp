@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/text.h"
 #include "os/files.h"
 
@@ -21,8 +22,7 @@ constexpr uint64_t kMostDataFile = uint64_t{4} << 30;
 
 bool is_plain(const std::string& id) {
   const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-';
+    return is_name_char(c) || c == '.' || c == '-';
   };
   return !id.empty() && id.front() != '-' && id.front() != '.' &&
          std::all_of(id.begin(), id.end(), plain);

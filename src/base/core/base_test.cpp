@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "core/ascii.h"
 #include "core/check.h"
 #include "core/hash.h"
 #include "core/json.h"
@@ -47,6 +48,16 @@ TEST(Text, SplitsTrimsSuggests) {
   EXPECT_EQ(parse_int("-12"), -12);
   EXPECT_EQ(human_bytes(1536), "1.5 KiB");
   EXPECT_EQ(shell_quote("a b'c"), "'a b'\\''c'");
+}
+
+TEST(Ascii, HasOnlyTheLettersOfAscii) {
+  std::string letters, parts;
+  for (int c = -128; c < 128; ++c) {
+    if (is_ascii_letter(static_cast<char>(c))) letters += static_cast<char>(c);
+    if (is_name_char(static_cast<char>(c))) parts += static_cast<char>(c);
+  }
+  EXPECT_EQ(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+  EXPECT_EQ(parts, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz");
 }
 
 TEST(Json, RoundTripsAndKeepsOrder) {

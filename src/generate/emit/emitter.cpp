@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/check.h"
 #include "core/text.h"
 #include "text/text.h"
@@ -23,7 +24,7 @@ bool is_name_or_number(const std::string& text) {
   const std::string_view name =
       std::string_view(text).substr(0, text.ends_with("[lane]") ? text.size() - 6 : text.size());
   return std::ranges::all_of(
-      name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+      name, [](char c) { return is_name_char(c) || c == '.'; });
 }
 
 /// The name of a value if the reference's author gave it none.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/check.h"
 #include "core/contains.h"
 
@@ -13,11 +14,8 @@ namespace kw::generate {
 
 namespace {
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
-bool starts_word(char c) { return is_word(c) && !(c >= '0' && c <= '9'); }
+bool starts_word(char c) { return is_name_char(c) && !(c >= '0' && c <= '9'); }
 
 std::string operand(const Dim& expr) {
   const auto& terms = expr.terms();
@@ -118,8 +116,8 @@ std::vector<std::string> identifiers(const std::string& text) {
   std::vector<std::string> words;
   for (size_t at = 0; at < text.size();) {
     size_t end = at + 1;
-    if (is_word(text[at])) {
-      while (end < text.size() && is_word(text[end])) ++end;
+    if (is_name_char(text[at])) {
+      while (end < text.size() && is_name_char(text[end])) ++end;
       if (starts_word(text[at])) words.push_back(text.substr(at, end - at));
     }
     at = end;
@@ -142,12 +140,12 @@ bool mentions(const Dim& expr, const std::string& name) {
 std::string reworded(const std::string& text, const std::map<std::string, Dim>& by) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
-    if (!starts_word(text[at]) || (at > 0 && is_word(text[at - 1]))) {
+    if (!starts_word(text[at]) || (at > 0 && is_name_char(text[at - 1]))) {
       out += text[at++];
       continue;
     }
     size_t end = at;
-    while (end < text.size() && is_word(text[end])) ++end;
+    while (end < text.size() && is_name_char(text[end])) ++end;
     const std::string word = text.substr(at, end - at);
     const auto found = by.find(word);
     out += found == by.end() ? word : operand(found->second);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "core/text.h"
 #include "emit/emit.h"
@@ -86,8 +87,8 @@ class ModuleText {
   std::string task_name() const {
     std::string name = task_.name;
     for (char& c : name) {
-      const bool fine = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                        std::string_view("_.-/").find(c) != std::string_view::npos;
+      const bool fine =
+          is_ascii_alnum(c) || std::string_view("_.-/").find(c) != std::string_view::npos;
       if (!fine) c = '_';
     }
     return name.empty() ? "task" : name;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "emit/emit.h"
 #include "graph/promote.h"
@@ -170,7 +171,7 @@ std::string identifier_of(const std::string& name) {
   const size_t slash = name.find_last_of('/');
   std::string out = slash == std::string::npos ? name : name.substr(slash + 1);
   for (char& c : out) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+    if (!is_ascii_alnum(c)) c = '_';
   }
   if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0])) != 0) out = "kernel_" + out;
   // Device functions have these names.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "kernel/plan_names.h"
 
@@ -40,7 +41,7 @@ constexpr std::string_view kWords[] = {
 bool is_identifier(const std::string& name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
   return std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return is_name_char(c);
   });
 }
 

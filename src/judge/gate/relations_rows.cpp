@@ -7,10 +7,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string_view>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "gate/metamorphic.h"
 
@@ -41,8 +41,7 @@ int64_t count_before(const Node& node, int axis) {
 
 bool mentions(std::string_view text, const std::string& name) {
   const auto in_word = [&](size_t at) {
-    return at < text.size() &&
-           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+    return at < text.size() && is_name_char(text[at]);
   };
   for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
     if (!in_word(at + name.size()) && (at == 0 || !in_word(at - 1))) return true;

@@ -14,6 +14,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "graph/cost.h"
 #include "inputs/families.h"
@@ -57,9 +58,6 @@ constexpr int kEnoughDerived = 6;
 constexpr int kSecretShapes = 3, kSecretAttempts = 4;
 constexpr int64_t kTile = 128;  // rows and columns of a product per block
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 bool mentions(const std::string& expression, const std::string& name) {
   for (size_t at = expression.find(name); at != std::string::npos;

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "core/ascii.h"
+
 namespace kw::store {
 
 namespace {
@@ -23,7 +25,7 @@ std::tm utc(int64_t seconds) {
 std::string as_file_name(std::string_view name) {
   std::string text;
   for (const char c : name.substr(0, kLongestName)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool plain = is_ascii_alnum(c);
     text += plain || c == '_' || c == '.' ? c : '_';
   }
   return text.empty() ? "run" : text;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "core/text.h"
 
@@ -20,8 +21,7 @@ using Kind = Expression::Kind;
 constexpr int kDeepest = 50;
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == '-' || c == '+';
+  return is_name_char(c) || c == '.' || c == '-' || c == '+';
 }
 
 class ExpressionParser {

@@ -11,6 +11,7 @@
 #include <array>
 #include <utility>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 
 namespace kw::cuda_source {
@@ -171,16 +172,13 @@ std::string_view lookup(const Table& table, std::string_view name) {
   return {};
 }
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 // Finds a whole word of the assembly: ".global" declares a variable, "st.global" does not.
 size_t find_word(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const bool ends = at + word.size() >= text.size() || !is_word(text[at + word.size()]);
+    const bool ends = at + word.size() >= text.size() || !is_name_char(text[at + word.size()]);
     const bool starts =
-        at == 0 || !(is_word(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == ':');
+        at == 0 || !(is_name_char(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == ':');
     if (starts && ends) return at;
   }
   return std::string_view::npos;
@@ -193,7 +191,7 @@ bool header_allowed(std::string_view header) {
   for (const std::string_view folder : kHeaderFolders) {
     if (!header.starts_with(folder) || header.size() == folder.size()) continue;
     const bool plain = std::ranges::all_of(
-        header, [](char c) { return is_word(c) || c == '/' || c == '.' || c == '-'; });
+        header, [](char c) { return is_name_char(c) || c == '/' || c == '.' || c == '-'; });
     return plain && header.find("..") == std::string_view::npos;
   }
   return false;

@@ -17,6 +17,7 @@
 
 #include <fmt/core.h>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "core/text.h"
 #include "ptx/flow_graph.h"
@@ -221,9 +222,6 @@ bool reads_clock(const Function& function) {
   return found;
 }
 
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 // Registers of compilers, and special registers that may be read: no need to parse the text.
 constexpr std::array<std::string_view, 32> kPlainNames = {"r",
@@ -271,7 +269,7 @@ std::vector<NamedPlace> unusual_names(std::string_view text) {
   size_t counted = 0;
   for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
     size_t end = at + 1;
-    while (end < text.size() && is_name(text[end])) ++end;
+    while (end < text.size() && is_name_char(text[end])) ++end;
     size_t stem = end;
     while (stem > at + 1 && text[stem - 1] >= '0' && text[stem - 1] <= '9') --stem;
     if (stem == at + 1 || contains(kPlainNames, text.substr(at + 1, stem - at - 1))) continue;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/text.h"
 #include "cuda_import/device_text.h"
 #include "cuda_import/host_code_reader.h"
@@ -297,7 +298,7 @@ class Importer {
                              const std::string& to) {
     std::string out, word;
     for (const char c : text + " ") {
-      if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+      if (is_name_char(c)) {
         word += c;
         continue;
       }

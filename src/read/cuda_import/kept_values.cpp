@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/ascii.h"
+
 namespace kw::cuda_import {
 namespace {
 
@@ -47,7 +49,7 @@ bool is_handle(const std::string& base) { return base == "cudaStream_t" || base 
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words(1);
   for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_')
+    if (is_name_char(c))
       words.back() += c;
     else if (!words.back().empty())
       words.emplace_back();

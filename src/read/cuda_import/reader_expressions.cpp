@@ -13,6 +13,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/ascii.h"
 #include "core/text.h"
 #include "cuda_import/host_ranges.h"
 #include "cuda_import/kept_values.h"
@@ -181,7 +182,7 @@ std::string template_text(HostState& host, TokenRange range) {
           slot != HostValue::kNoSlot && host.slots[slot].value.is(Kind::Integer) &&
           !host.slots[slot].value.assumed && host.slots[slot].value.term->constant();
       const auto alias = host.types.find(part.text);
-      const bool words = !text.empty() && part.identifier() && (isalnum(text.back()) != 0);
+      const bool words = !text.empty() && part.identifier() && is_ascii_alnum(text.back());
       if (words) text += " ";
       if (constant) {
         text += std::to_string(*host.slots[slot].value.term->constant());

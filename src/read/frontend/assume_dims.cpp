@@ -20,6 +20,7 @@
 #include <optional>
 #include <set>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "core/text.h"
 #include "graph/cost.h"
@@ -166,7 +167,6 @@ std::vector<int64_t> divisors_of(const Source& source) {
   return list;
 }
 
-bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// Calls `visit(name, divisor, is_remainder)` for each "NAME / N" and "NAME % N" of a condition.
 template <class Visit>

@@ -13,6 +13,7 @@
 #include <numbers>
 #include <set>
 
+#include "core/ascii.h"
 #include "kernel/plan_names.h"
 
 namespace kw::frontend {
@@ -26,7 +27,7 @@ bool is_dim_name(std::string_view name) {
 std::string identifier(std::string_view name) {
   std::string result;
   for (const char c : name) {
-    const bool plain = c == '_' || (std::isalnum(static_cast<unsigned char>(c)) && c > 0);
+    const bool plain = is_name_char(c);
     result += plain ? c : '_';
   }
   if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result = "_" + result;

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "core/text.h"
 
@@ -57,8 +58,7 @@ std::optional<std::vector<uint8_t>> bytes_of(std::string_view word) {
 
 bool is_symbol(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$';
+    return is_name_char(c) || c == '$';
   });
 }
 

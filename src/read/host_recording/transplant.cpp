@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "core/text.h"
 #include "host_recording/helpers.h"
@@ -28,7 +29,7 @@ std::set<std::string> words_of(const std::string& text) {
   std::set<std::string> words;
   std::string word;
   for (const char c : text + " ") {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+    if (is_name_char(c)) {
       word += c;
     } else {
       if (!word.empty()) words.insert(word);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/ascii.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "frontend/spec_text.h"
@@ -32,8 +33,7 @@ bool is_module(const std::string& text) {
 std::string module_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string();
   for (char& c : name) {
-    const bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '.' || c == '-';
+    const bool fine = is_name_char(c) || c == '.' || c == '-';
     if (!fine) c = '_';
   }
   return name.empty() ? "kernel" : name;

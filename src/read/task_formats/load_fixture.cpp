@@ -12,6 +12,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "core/text.h"
 #include "os/files.h"
@@ -53,7 +54,7 @@ std::vector<std::string> extent_names(const Shapes& shapes) {
 std::optional<tensor::DType> dtype_in(const std::string& text) {
   std::string word;
   for (const char c : text + " ") {
-    if (std::isalnum(static_cast<unsigned char>(c))) {
+    if (is_ascii_alnum(c)) {
       word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       continue;
     }

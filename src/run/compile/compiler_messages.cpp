@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "compile/entries.h"
+#include "core/ascii.h"
 #include "core/contains.h"
 #include "core/text.h"
 #include "core/utf8.h"
@@ -365,7 +366,7 @@ std::string demangle(const std::string& symbol) {
 std::string demangle_all(std::string_view text) {
   std::string result;
   const auto in_name = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+    return is_name_char(c) || c == '$';
   };
   for (size_t i = 0; i < text.size();) {
     size_t end = i;

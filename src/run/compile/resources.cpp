@@ -10,6 +10,7 @@
 #include <cctype>
 #include <set>
 
+#include "core/ascii.h"
 #include "core/text.h"
 
 namespace kw::compile {
@@ -18,7 +19,7 @@ namespace {
 using ports::KernelResources;
 
 bool in_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+  return is_name_char(c) || c == '$';
 }
 
 /// The number in front of `what`, as in "28 bytes smem"; -1 when it is missing.

@@ -7,11 +7,11 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "core/ascii.h"
 #include "cuda/image.h"
 
 namespace kw::cuda {
@@ -68,9 +68,7 @@ bool in_writable_section(const Elf& elf, const Elf64_Sym& symbol) {
   return name == ".nv.global" || name == ".nv.global.init";
 }
 
-bool is_name_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
-}
+bool in_ptx_name(char c) { return is_name_char(c) || c == '$' || c == '%'; }
 
 /// The variable that a module-level statement declares; "" when it declares none, or an extern one.
 std::string declared_global(std::string_view statement) {
@@ -78,9 +76,9 @@ std::string declared_global(std::string_view statement) {
       statement.find(".extern") != std::string_view::npos)
     return "";
   statement = statement.substr(0, statement.find_first_of("[="));
-  while (!statement.empty() && !is_name_char(statement.back())) statement.remove_suffix(1);
+  while (!statement.empty() && !in_ptx_name(statement.back())) statement.remove_suffix(1);
   size_t start = statement.size();
-  while (start > 0 && is_name_char(statement[start - 1])) --start;
+  while (start > 0 && in_ptx_name(statement[start - 1])) --start;
   return std::string(statement.substr(start));
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ascii.h"
 #include "core/text.h"
 #include "os/inside.h"
 
@@ -19,8 +20,7 @@ constexpr size_t kMostFiles = 256;
 bool is_name(std::string_view word) {
   if (word.empty() || (word[0] >= '0' && word[0] <= '9')) return false;
   for (const char c : word) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '_' || (c & 0x80) != 0;
+    const bool plain = is_name_char(c) || (c & 0x80) != 0;
     if (!plain) return false;
   }
   return true;

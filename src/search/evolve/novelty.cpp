@@ -12,6 +12,7 @@
 #include <charconv>
 #include <vector>
 
+#include "core/ascii.h"
 #include "core/hash.h"
 #include "core/text.h"
 
@@ -20,7 +21,6 @@ namespace {
 
 constexpr size_t kRun = 4;  // instructions
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// The operands without names and numbers: "%r", "L", "0".
 std::string plain_operands(std::string_view text) {
@@ -30,17 +30,17 @@ std::string plain_operands(std::string_view text) {
     if (c == '%') {
       // %r12 and %rd7 are registers; %tid.x is a special value with a fixed meaning.
       size_t end = i + 1;
-      while (end < text.size() && (is_word(text[end]) || text[end] == '.')) ++end;
+      while (end < text.size() && (is_name_char(text[end]) || text[end] == '.')) ++end;
       std::string_view name = text.substr(i, end - i);
       while (name.size() > 1 && std::isdigit(static_cast<unsigned char>(name.back())) != 0)
         name.remove_suffix(1);
       out += name;
       i = end;
     } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-      while (i < text.size() && (is_word(text[i]) || text[i] == '.')) ++i;
+      while (i < text.size() && (is_name_char(text[i]) || text[i] == '.')) ++i;
       out += '0';
-    } else if (is_word(c) || c == '$') {
-      while (i < text.size() && (is_word(text[i]) || text[i] == '$')) ++i;
+    } else if (is_name_char(c) || c == '$') {
+      while (i < text.size() && (is_name_char(text[i]) || text[i] == '$')) ++i;
       out += 'L';
     } else {
       if (std::isspace(static_cast<unsigned char>(c)) == 0) out += c;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/ascii.h"
 #include "core/text.h"
 
 namespace kw::llm {
@@ -21,8 +22,7 @@ constexpr int64_t kTokensPerPart = 16;
 bool is_tool_name(const std::string& name) {
   if (name.empty() || name.size() > 64) return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return is_name_char(c) || c == '-';
   });
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/ascii.h"
 #include "core/text.h"
 #include "os/files.h"
 
@@ -22,8 +23,7 @@ constexpr size_t kShortestSecret = 12;
 std::string url_form(const std::string& text) {
   std::string out;
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
+    const bool plain = is_ascii_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~';
     out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out;

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/ascii.h"
 #include "core/text.h"
 
 namespace kw::llm {
@@ -41,8 +42,7 @@ void tidy_calls(const Request& request, Reply& reply) {
       id = fmt::format("{}_{}", call.id.empty() ? "call" : call.id, n);
     call.id = id;
     for (char& c : call.name) {
-      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                         (c >= '0' && c <= '9') || c == '_' || c == '-';
+      const bool plain = is_name_char(c) || c == '-';
       if (!plain) c = '_';
     }
     call.name = call.name.empty() ? "unnamed" : call.name.substr(0, 64);

@@ -4,6 +4,7 @@
 // must come back unchanged, so they are kept in Reply::opaque. Calls of other models get the
 // vendor's placeholder signature. Rejecting such schemas and conversations would be simpler, but
 // then a job could not change models. The cost: removed schema keys no longer constrain the model.
+#include "core/ascii.h"
 #include "llm/wire.h"
 
 #include <fmt/core.h>
@@ -155,8 +156,7 @@ std::string path_of(const Request& request, Streaming streaming) {
   const std::string model =
       request.model.starts_with("models/") ? request.model.substr(7) : request.model;
   for (const char c : model) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_';
+    const bool plain = is_ascii_alnum(c) || c == '-' || c == '.' || c == '_';
     name += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return "/models/" + name +

@@ -10,10 +10,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
+#include "core/ascii.h"
 #include "core/hash.h"
 #include "core/json_writer.h"
 #include "core/text.h"
@@ -49,16 +49,15 @@ std::string mistake_text(const Score::Mistake& mistake, Field field) {
                    stages::shortened(numbered(shown_module(entry.module)), kMostShownBytes)));
 }
 
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// Whether the task's name occurs as a word. Names that are ordinary words ("softmax") are allowed.
 bool names_task(const std::string& text, const std::string& task) {
   if (task.find_first_of("_0123456789") == std::string::npos) return false;
   for (size_t at = text.find(task); at != std::string::npos; at = text.find(task, at + 1)) {
     const size_t end = at + task.size();
-    const bool apart =
-        (at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]));
-    if (apart) return true;
+    const bool begins = at == 0 || !is_name_char(text[at - 1]);
+    const bool ends = end == text.size() || !is_name_char(text[end]);
+    if (begins && ends) return true;
   }
   return false;
 }
