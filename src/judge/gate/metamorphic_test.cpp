@@ -119,6 +119,17 @@ INSTANTIATE_TEST_SUITE_P(
                     },
                     {"permute B", "split B", "scale x 1.00", "linear x"},
                     {"permute D", "split D", "shift x 1.00"}},
+        RelationRow{"ZerosBefore",  // as masked_fill(mask, 0) has them
+                    [](Builder& b, NodeId x, NodeId) -> Result<NodeId> {
+                      const NodeId zero = b.constant(DType::Fp32, 0);
+                      graph::Node node;
+                      node.op = Op::Concat;
+                      node.inputs = {KW_TRY(b.expand(zero, {b.extent(x, 0), Dim(2)})), x};
+                      node.attrs.dims = {1};
+                      return b.add(std::move(node));
+                    },
+                    {"scale x 1.00", "linear x"},
+                    {"shift x 1.00", "shift x 0.00"}},
         RelationRow{"Fold",
                     [](Builder& b, NodeId x, NodeId) -> Result<NodeId> {
                       graph::Node node;

@@ -90,15 +90,15 @@ class Following {
 
   /// Returns the common response of all operands from `first` on; unknown if they differ.
   Answer alike(const Node& node, size_t first = 0) const {
-    Answer common = kZero;
+    std::optional<Answer> common;  // a first zero counts where it does not agree
     for (size_t i = first; i < node.inputs.size(); ++i) {
       const Answer& answer = operand(node, i);
       if (!answer.known) return kUnknown;
       if (answer.zero && zero_agrees()) continue;
-      if (!common.zero && common.amount != answer.amount) return kUnknown;
+      if (common && common->amount != answer.amount) return kUnknown;
       common = answer;
     }
-    return common;
+    return common.value_or(kZero);
   }
 
   int64_t reduced_count(const Node& node) const {
