@@ -102,7 +102,10 @@ TEST(Approx, SineAndCosineWithinTheIsaLimit) {
 
 TEST(Approx, TanhWithinTheIsaLimit) {
   const auto exact = [](long double x) { return std::tanh(x); };
-  EXPECT_LT(measure(0x1p-126f, 100.0f, true, tanh_float, exact).relative, 0x1p-23);  // ISA: 2^-11
+  // ISA: 2^-11. An H200 errs by up to 2^-16.5 near 1; ours must not be much better.
+  const double error = measure(0x1p-126f, 100.0f, true, tanh_float, exact).relative;
+  EXPECT_LT(error, 0x1.1p-15);
+  EXPECT_GT(error, 0x1p-17);
   EXPECT_EQ(tanh_float(INFINITY), 1.0f);
   EXPECT_EQ(tanh_float(-INFINITY), -1.0f);
   EXPECT_TRUE(std::signbit(tanh_float(-0.0f)));
