@@ -71,7 +71,10 @@ void keep_legal(const task::Legal& legal, HostTensor* tensor) {
   const bool both = std::isfinite(low) && std::isfinite(high);
   transform(tensor, [&](double v) {
     if (v >= low && v <= high) return v;
-    if (!both || !std::isfinite(v)) return std::isnan(v) ? v : std::clamp(v, low, high);
+    // One limit alone is a mirror.
+    if (!both && std::isfinite(v)) return v < low ? low + (low - v) : high - (v - high);
+    if (!both) return std::isnan(v) ? v : std::clamp(v, low, high);
+    if (!std::isfinite(v)) return std::isnan(v) ? v : std::clamp(v, low, high);
     const double share = std::fabs(v) / (1 + std::fabs(v));
     return low + (high - low) * share;
   });

@@ -154,6 +154,11 @@ bool range_matters(const Graph& graph, NodeId input) {
 
 namespace {
 
+/// Functions with a value where their logarithm has none: 0 log 0 is 0.
+bool takes_zero(const std::string& origin) {
+  return origin == "xlogy" || origin == "kl_div" || origin == "entr";
+}
+
 /// How a node depends on an input: not at all, x itself, -x or 1 - x.
 enum class Relation : uint8_t { None, Same, Negated, OneMinus };
 
@@ -181,7 +186,7 @@ void keep_in_domain(task::Legal& legal, const Graph& graph, NodeId input) {
   if (promised || !tensor::is_float(graph[input].dtype)) return;
   std::vector<Relation> known(graph.nodes.size(), Relation::None);
   known[static_cast<size_t>(input)] = Relation::Same;
-  bool above_zero = false, below_one = false;
+  bool above_zero = false, from_zero = false, below_one = false;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (static_cast<NodeId>(i) != input) known[i] = relation_of(graph, node, known);
@@ -191,7 +196,9 @@ void keep_in_domain(task::Legal& legal, const Graph& graph, NodeId input) {
     // PyTorch checks the targets of this loss, even if the formula would accept other values.
     const bool target = of == Relation::Same && node.op == Op::Sub &&
                         node.origin == "binary_cross_entropy" && is_one(graph, node.inputs[1]);
-    above_zero = above_zero || target || (log && of == Relation::Same);
+    const bool of_input = log && of == Relation::Same;
+    from_zero = from_zero || (of_input && takes_zero(node.origin));
+    above_zero = above_zero || target || (of_input && !takes_zero(node.origin));
     below_one = below_one || target || (log && of == Relation::OneMinus) ||
                 (node.op == Op::Log1p && of == Relation::Negated);
   }
@@ -200,6 +207,8 @@ void keep_in_domain(task::Legal& legal, const Graph& graph, NodeId input) {
     legal.float_high = 1;
   } else if (above_zero) {
     legal.positive = true;
+  } else if (from_zero) {
+    legal.float_low = 0;
   }
 }
 
