@@ -37,6 +37,8 @@ constexpr uint64_t kPatterns = kStructures;
 enum class Whole : uint8_t { No, Identity, Ones };
 
 constexpr uint64_t kMostBlock = 6;  // 2^6 equal elements
+constexpr int64_t kLeastTile = 16;
+constexpr uint64_t kTileSizes = 5;
 // A cell with few lines begins where the one before it ended.
 constexpr uint64_t kLinesOfTurn = 3;
 
@@ -72,6 +74,7 @@ struct PatternLine {
   int64_t extent = 1;
   uint64_t random = 0;
   uint64_t turn = 0, repeat = 0;  // how many lines before it have the same pattern
+  uint64_t number = 0;
 
   double share(Share purpose) const { return dealt(purpose, turn, repeat); }
   /// The place of what differs from the rest; often the first or the last.
@@ -89,6 +92,19 @@ struct PatternLine {
   bool padding(int64_t place) const {
     const bool at_the_start = share(Share::Side) < 0.25;
     return at_the_start ? place < extent - filled() : place >= filled();
+  }
+  /// The length of a sequence: of four lines one has any, the others end beside a multiple of a
+  /// power of two, as blocks of a kernel do. Consecutive lines take these in turn.
+  int64_t length() const {
+    const uint64_t given = 3 * repeat + static_cast<uint64_t>(pattern) % 3 + 5 * turn;
+    const uint64_t place = derive_seed(random, 3) % static_cast<uint64_t>(extent);
+    if (given % 4 == 3) return 1 + static_cast<int64_t>(place);
+    uint64_t sizes = 1;
+    while (sizes < kTileSizes && kLeastTile << sizes < extent) ++sizes;
+    const uint64_t dealt = given - given / 4;
+    const int64_t size = kLeastTile << (dealt / 3 % sizes);
+    const int64_t tiles = std::max<int64_t>(static_cast<int64_t>(place) / size, 1);
+    return std::clamp<int64_t>(tiles * size + static_cast<int64_t>(dealt % 3) - 1, 0, extent);
   }
   uint64_t block(int64_t place) const {
     const int64_t length = int64_t{1} << (1 + static_cast<int>(kMostBlock * share(Share::Block)));
@@ -128,7 +144,7 @@ struct LinePlan {
     const uint64_t repeat = number / kPatterns;
     // From repeat to repeat, the lines of other inputs meet other lines of the first.
     const uint64_t pattern = (kLinesOfTurn * turn + number + repeat * input) % kPatterns;
-    return {static_cast<Pattern>(pattern), extent, derive_seed(seed, number), turn, repeat};
+    return {static_cast<Pattern>(pattern), extent, derive_seed(seed, number), turn, repeat, number};
   }
 };
 
@@ -209,6 +225,33 @@ int64_t pattern_integer(const PatternLine& line, int64_t place, uint64_t random,
   }
 }
 
+/// Masks of sequences: lengths, padding on the left, causal ones, all but one. Random bools never
+/// form a run of ones behind which there are only zeros.
+int64_t pattern_bool(const PatternLine& line, int64_t place, uint64_t random) {
+  switch (line.pattern) {
+    case Pattern::Ascending:
+    case Pattern::Padded:
+      return place < line.length() ? 1 : 0;
+    case Pattern::Descending:
+      return place >= line.extent - line.length() ? 1 : 0;
+    case Pattern::Constant:
+      return static_cast<int64_t>(line.random % 2);
+    case Pattern::OneHot:
+      return place == line.special() ? 1 : 0;
+    case Pattern::OneLarge:
+      return place == line.special() ? 0 : 1;
+    case Pattern::Alternating:
+      return (place + (line.alike() ? 1 : 0)) % 2;
+    case Pattern::Ones:
+      return 1;
+    case Pattern::Blocks:
+      return static_cast<int64_t>(line.block(place) % 2);
+    default:
+      return line.alike() ? static_cast<int64_t>(random % 2)
+                          : (place <= static_cast<int64_t>(line.number) % line.extent ? 1 : 0);
+  }
+}
+
 /// In order, backwards, or turned by some places.
 void permute_in_order(HostTensor* tensor, uint64_t seed) {
   const int64_t extent = row_length(*tensor);
@@ -255,9 +298,12 @@ Result<HostTensor> draw_structured(const TensorDraw& draw) {
     for_each_draw(tensor, plan.seed, [&](int64_t at, uint64_t random) {
       PatternLine line = plan.line(at);
       // Indices 0, 1, 2, … every other turn: they are the most common ones.
-      if (plan.stride == 1 && at < plan.extent && plan.turn % 2 == 0)
+      if (!bools && plan.stride == 1 && at < plan.extent && plan.turn % 2 == 0)
         line.pattern = Pattern::Ascending;
-      tensor::store_int(tensor, at, pattern_integer(line, plan.place(at), random, range));
+      const int64_t place = plan.place(at);
+      const int64_t value = bools ? pattern_bool(line, place, random)
+                                  : pattern_integer(line, place, random, range);
+      tensor::store_int(tensor, at, value);
     });
     return tensor;
   }

@@ -383,6 +383,43 @@ TEST(Families, StructuredRowsTakeEveryStructure) {
     EXPECT_GT(found[name], 0) << name;
 }
 
+// A kernel that takes a mask for a length is right for random bools.
+TEST(Families, StructuredBoolsAreMasksOfSequences) {
+  constexpr size_t kColumns = 300;
+  task::Task task;
+  task::TensorSpec mask;
+  mask.name = "mask";
+  mask.dtype = DType::Bool;
+  task.inputs = {mask};
+  graph::Builder builder;
+  const graph::NodeId node = builder.input(
+      "mask", DType::Bool, {graph::Dim::symbol("B", 200), graph::Dim::symbol("D", kColumns)});
+  const graph::Graph graph = std::move(builder).finish({{"y", node}});
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    const auto drawn = draw_inputs(task, graph, {{"B", 200}, {"D", kColumns}}, "structured", seed);
+    ASSERT_TRUE(drawn);
+    std::vector<double> values(200 * kColumns);
+    tensor::load_values((*drawn)[0], 0, values);
+    int prefixes = 0, causal = 0, before_a_tile = 0, suffixes = 0;
+    for (size_t line = 0; line < 200; ++line) {
+      const std::vector<double> row(values.begin() + static_cast<ptrdiff_t>(line * kColumns),
+                                    values.begin() + static_cast<ptrdiff_t>((line + 1) * kColumns));
+      const auto ones = static_cast<size_t>(std::ranges::count(row, 1.0));
+      const bool prefix = std::ranges::is_sorted(row, std::greater_equal<>());
+      const bool partly = ones > 1 && ones < kColumns - 1;
+      prefixes += prefix && partly ? 1 : 0;
+      suffixes += partly && std::ranges::is_sorted(row) ? 1 : 0;
+      before_a_tile += prefix && partly && ones % 64 == 63 ? 1 : 0;
+      causal += prefix && ones == line + 1 ? 1 : 0;
+    }
+    if (prefixes == 0) continue;  // laid out along the other dim
+    EXPECT_GT(prefixes, 30) << seed;
+    EXPECT_GT(suffixes, 10) << seed;
+    EXPECT_GT(before_a_tile, 0) << seed;
+    EXPECT_GT(causal, 0) << seed;
+  }
+}
+
 TEST(Families, SquareMatricesAreOftenTheIdentity) {
   int identities = 0;
   structured_rows(9, 9, [&](const std::vector<double>& values) {
