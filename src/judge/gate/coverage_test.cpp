@@ -11,6 +11,7 @@
 #include "kernel/parse_module.h"
 #include "ptx/parse.h"
 #include "shapes/code_thresholds.h"
+#include "shapes/launch_conditions.h"
 #include "shapes/module_shapes.h"
 #include "shapes/reach.h"
 
@@ -326,6 +327,38 @@ TEST_F(CoverageTest, ComparisonsOfCodeAreSolved) {
     ASSERT_TRUE(sides.has_value()) << thresholds.front().text;
     EXPECT_EQ(sides->first, row.first) << thresholds.front().text;
     EXPECT_EQ(sides->second, row.second) << thresholds.front().text;
+  }
+}
+
+// B is 4 modulo 11, and D an odd square: no constant of the code is such an extent.
+TEST_F(CoverageTest, ConditionsOfTheLaunchMeet) {
+  const std::string text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry twice(.param .u64 x, .param .u64 y, .param .u32 d) {\n"
+      ".reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .f32 %f<4>;\nld.param.u32 %r1, [d];\n"
+      "mov.u32 %r2, %nctaid.x;\nrem.u32 %r3, %r2, 11;\nsetp.eq.s32 %p1, %r3, 4;\n"
+      "cvt.rn.f32.u32 %f1, %r1;\nsqrt.rn.f32 %f2, %f1;\ncvt.rni.s32.f32 %r4, %f2;\n"
+      "mul.lo.s32 %r5, %r4, %r4;\nsetp.eq.s32 %p2, %r5, %r1;\n"
+      "and.b32 %r6, %r1, 1;\nsetp.ne.s32 %p3, %r6, 0;\nret;\n}\n";
+  const ptx::Module code = ptx::parse(text).value();
+  const kernel::Module module =
+      module_with("//! launch twice grid(B) block(64) args(x, y, D)\n");
+  const shapes::PlanView plan = view(module);
+  const std::vector<shapes::LaunchConditions> conditions = {
+      {code.functions.front(), module.groups.front().launches.front()}};
+  ASSERT_EQ(conditions.front().count(), 3U);
+  const auto odd_square = [](int64_t extent) {
+    for (int64_t root = 1; root * root <= extent; root += 2) {
+      if (root * root == extent) return true;
+    }
+    return false;
+  };
+  for (const uint64_t secret : {1, 2, 3}) {
+    const auto dims = shapes::condition_shapes(plan, conditions, 0, {}, secret);
+    EXPECT_TRUE(std::ranges::any_of(dims, [&](const task::Dims& one) {
+      return one.at("B") % 11 == 4 && odd_square(one.at("D"));
+    })) << secret;
+    EXPECT_TRUE(shapes::condition_shapes(plan, conditions, 0, dims, secret).size() < dims.size());
   }
 }
 

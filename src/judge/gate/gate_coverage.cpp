@@ -43,9 +43,12 @@ constexpr int64_t kSlim = 64;       // extents of other dims that are tried
 constexpr double kTruthBytes = 64;  // of memory per element, at most
 
 /// For a shape that only this candidate needs: planted spikes, and the constants of its own code,
-/// which may be compared with values behind a limit of sizes only.
-std::vector<std::string> cover_families(const task::Task& task) {
-  return {spikes_or_first(task), inputs::kImmediatesFamily};
+/// which may be compared with values behind a limit of sizes only. Of what counts bools: almost all
+/// set, too.
+std::vector<std::string> cover_families(const task::Task& task, const graph::Graph& graph) {
+  std::vector<std::string> families = {spikes_or_first(task), inputs::kImmediatesFamily};
+  if (counts_bools(graph)) families.emplace_back("heavy");
+  return families;
 }
 
 std::string count_text(double count) {
@@ -207,7 +210,7 @@ Result<Stop> Gate::run_suggested(Bench& bench, const shapes::ModuleShapes& made,
   for (const shapes::ShapeCase& shape : made.cases) {
     if (covered_.out_of_time()) break;
     ++here;
-    for (const std::string& family : cover_families(task())) {
+    for (const std::string& family : cover_families(task(), shape.graph)) {
       Stop stop = KW_TRY(run_extra(bench, shape, family));
       if (stop) return stop;
       if (shape.work > most_work) break;  // for one family there is time
@@ -406,7 +409,7 @@ Result<Stop> Gate::run_groups(Bench& bench, const shapes::PlanView& view, double
         fmt::format("selects the launch group of line {}", module_.groups[i].line), most_work));
     if (!made.costly && !made.shape) covered_.group_refused[i] = made.refused;
     if (!made.shape || !fits_memory(made.shape->graph)) continue;
-    for (const std::string& family : cover_families(task())) {
+    for (const std::string& family : cover_families(task(), made.shape->graph)) {
       Stop stop = KW_TRY(run_extra(bench, *made.shape, family));
       if (stop) return stop;
     }

@@ -46,6 +46,9 @@ bool ranks(const graph::Graph& graph) {
   });
 }
 
+/// A narrow counter ends where almost all are set, and nowhere before.
+constexpr const char* kManySet = "heavy";
+
 /// Draws large extents of one dim, the others small; of all dims alike if it has no name.
 class ExtentDraw {
  public:
@@ -113,6 +116,15 @@ class ExtentDraw {
 
 }  // namespace
 
+bool counts_bools(const graph::Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [&](const graph::Node& node) {
+    if (node.op != graph::Op::Sum && node.op != graph::Op::CumSum) return false;
+    const graph::Node* from = &graph[node.inputs[0]];
+    while (from->op == graph::Op::Cast) from = &graph[from->inputs[0]];
+    return from->dtype == tensor::DType::Bool;
+  });
+}
+
 LargeExtents::LargeExtents(Gate& gate, Gate::Bench& bench)
     : gate_(gate),
       bench_(bench),
@@ -134,6 +146,8 @@ Result<Stop> LargeExtents::grow(const std::string& name, uint64_t seed) {
     if (stop || gate_.report_.cells.size() == right) return stop;
     if (ranks(shape->graph) && contains(inputs::families_for(gate_.task()), kEqualValues))
       stop = KW_TRY(gate_.run_extra(bench_, *shape, kEqualValues));
+    if (!stop && counts_bools(shape->graph))
+      stop = KW_TRY(gate_.run_extra(bench_, *shape, kManySet));
     if (stop) return stop;
     const double passed = elapsed.seconds();
     left_ -= passed;

@@ -70,6 +70,8 @@ std::optional<size_t> first_cell(const Pool& pool, const std::vector<CellReport>
 
 /// Whether inputs, truth and bound of this shape fit the memory that is free.
 bool fits_memory(const graph::Graph& graph);
+/// Whether the graph counts how many are true.
+bool counts_bools(const graph::Graph& graph);
 /// The family of planted spikes, if the task has it.
 std::string spikes_or_first(const task::Task& task);
 

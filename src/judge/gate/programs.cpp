@@ -94,9 +94,10 @@ void Programs::note_ptx(const ports::Compiled& compiled, Image* image) {
         const int at = code->find_function(kernel.entry);
         if (at < 0 || kernel::base_name(kernel.expression) != kernel::base_name(launch.kernel))
           continue;
+        const ptx::Function& function = code->functions[static_cast<size_t>(at)];
         auto& known = image->thresholds[static_cast<int>(group)];
-        std::ranges::move(shapes::code_thresholds(code->functions[static_cast<size_t>(at)], launch),
-                          std::back_inserter(known));
+        std::ranges::move(shapes::code_thresholds(function, launch), std::back_inserter(known));
+        image->conditions[static_cast<int>(group)].emplace_back(function, launch);
       }
     }
   }
@@ -164,11 +165,12 @@ Result<shapes::VariantCode> Programs::code_at(const shapes::Matching& matching,
   const Result<kernel::Selection> selection = select(matching, task, shape.graph, shape.dims);
   if (!selection) return shapes::VariantCode{};
   const Image* image = KW_TRY(image_for(*selection));
-  const auto known = image->thresholds.find(selection->group);
-  return shapes::VariantCode{
-      image->extents,
-      known == image->thresholds.end() ? std::vector<shapes::Threshold>() : known->second,
-      shape.dims};
+  shapes::VariantCode code{image->extents, {}, {}, shape.dims};
+  const auto thresholds = image->thresholds.find(selection->group);
+  if (thresholds != image->thresholds.end()) code.thresholds = thresholds->second;
+  const auto conditions = image->conditions.find(selection->group);
+  if (conditions != image->conditions.end()) code.conditions = conditions->second;
+  return code;
 }
 
 void Programs::note_branches(ports::ImageId image, const std::vector<ports::BranchWays>& launches) {

@@ -13,6 +13,7 @@
 #include "ports/compiler.h"
 #include "ports/device.h"
 #include "shapes/binding.h"
+#include "shapes/launch_conditions.h"
 #include "shapes/module_shapes.h"
 #include "shapes/thresholds.h"
 
@@ -80,6 +81,7 @@ class Programs {
     std::string not_loaded;
     shapes::CodeExtents extents;
     std::map<int, std::vector<shapes::Threshold>> thresholds;  // by launch group
+    std::map<int, std::vector<shapes::LaunchConditions>> conditions;
   };
   Result<const Image*> image_for(const kernel::Selection& selection);
   Result<ports::CompileOutcome> compile(const kernel::Selection& selection);

@@ -84,6 +84,20 @@ class ModulePlanner {
     return Done{};
   }
 
+  /// Shapes at which conditions of a launch group's code hold that no shape so far fulfils.
+  Status add_conditions(int group, const std::vector<LaunchConditions>& conditions) {
+    if (view_.task().reference->is_slow()) return Done{};
+    room_ = kMostModuleShapes - 2 * kMostAbove;
+    std::vector<task::Dims> known;
+    for (const auto& [dims, variant] : known_) known.push_back(dims);
+    const uint64_t seed = inputs::derive_seed(secret_, 1000 + static_cast<uint64_t>(group));
+    for (const task::Dims& dims : condition_shapes(view_, conditions, group, known, seed)) {
+      const bool there = KW_TRY(add(dims, "where other conditions of the code meet"));
+      if (there) out_.cases.back().secret = true;
+    }
+    return Done{};
+  }
+
   Status add_constants(const std::vector<int64_t>& extents, bool named) {
     room_ = kMostModuleShapes - 2 * kMostAbove;  // the rest is for secret extents
     std::map<std::string, std::deque<int64_t>> left;
@@ -358,6 +372,12 @@ Result<ModuleShapes> plan_module_shapes(const PlanView& view, const ShapePlan& p
   KW_TRY(planner.add_products(code.compared));
   KW_TRY(planner.add_constants(code.behind, false));
   KW_TRY(planner.add_constants(code.other, false));
+  std::map<int, std::vector<LaunchConditions>> conditions;  // by launch group
+  for (const VariantCode& variant : request.variants) {
+    auto& all = conditions[view.group_at(variant.base).value_or(-1)];
+    all.insert(all.end(), variant.conditions.begin(), variant.conditions.end());
+  }
+  for (const auto& [group, all] : conditions) KW_TRY(planner.add_conditions(group, all));
   KW_TRY(planner.add_above());
   return planner.take();
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "shapes/launch_conditions.h"
 #include "shapes/plan_view.h"
 #include "shapes/shapes.h"
 #include "shapes/thresholds.h"
@@ -21,6 +22,7 @@ inline constexpr size_t kMostModuleShapes = 512;
 struct VariantCode {
   CodeExtents extents;
   std::vector<Threshold> thresholds;
+  std::vector<LaunchConditions> conditions;
   task::Dims base;
 };
 
