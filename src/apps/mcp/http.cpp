@@ -17,6 +17,7 @@
 #include "core/ascii.h"
 #include "core/contains.h"
 #include "core/text.h"
+#include "core/web_address.h"
 
 namespace kw::mcp {
 namespace {
@@ -152,23 +153,14 @@ std::variant<size_t, HttpRefusal> body_length(const HttpRequest& request, size_t
 }
 
 bool is_local_host(std::string_view host) {
-  const size_t colon = host.rfind(':');
-  const bool bracket = host.starts_with('[');
-  std::string_view name = host;
-  if (colon != std::string_view::npos && !(bracket && host.ends_with(']'))) {
-    const auto port = parse_int(host.substr(colon + 1));
-    if (!port || *port < 0 || *port > 65535) return false;
-    name = host.substr(0, colon);
-  }
-  const std::string plain = lower_case(name);
-  return plain == "127.0.0.1" || plain == "localhost" || plain == "[::1]";
+  constexpr std::array<std::string_view, 3> kNames = {"127.0.0.1", "localhost", "[::1]"};
+  const auto place = read_place(host);
+  return place && contains(kNames, place->host);
 }
 
 bool is_local_origin(std::string_view origin) {
-  for (const std::string_view scheme : {"http://", "https://"}) {
-    if (origin.starts_with(scheme)) return is_local_host(origin.substr(scheme.size()));
-  }
-  return false;
+  const auto address = read_address(origin);
+  return address && address->rest.empty() && is_local_host(address->place.host);
 }
 
 bool accepts(const HttpRequest& request, std::string_view type) {

@@ -7,6 +7,7 @@
 #include "llm/degrade.h"
 #include "llm/http_provider.h"
 #include "llm/rate_limit.h"
+#include "llm/redacting.h"
 #include "os/permissions.h"
 
 namespace kw::llm {
@@ -91,6 +92,7 @@ Result<LlmProvider*> Client::provider(const std::string& name) {
   auto made = std::make_unique<Stack>(clock_);
   made->layers.push_back(KW_TRY(bottom(name)));
   const ProviderRow* row = config_.provider(name);
+  if (!cassette_) made->wrap<Redacting>(all_keys(config_));
   if (writer_) made->wrap<Recording>(*writer_);
   if (!options_.faults.empty()) made->wrap<Faulty>(options_.faults);
   if (row != nullptr && !cassette_) {

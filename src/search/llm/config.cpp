@@ -24,6 +24,8 @@ std::vector<std::string> provider_names(const Config& config) {
 }
 
 Status check_key(const std::string& key, const std::string& from) {
+  if (key.size() > kLongestSecret)
+    return input_error("{}: a key has at most {} characters", from, kLongestSecret);
   for (const char c : key) {
     if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f)
       return input_error("{}: a key is one word without blanks", from);
@@ -101,6 +103,14 @@ Result<Secret> find_key(const ProviderRow& row) {
   return input_error(
       "{} needs a key: set {}, or name a key_file (mode 600) for it in providers.toml", row.name,
       row.key_env.empty() ? "a key_env" : row.key_env);
+}
+
+std::vector<Secret> all_keys(const Config& config) {
+  std::vector<Secret> keys;
+  for (const ProviderRow& row : config.providers) {
+    if (auto key = find_key(row); key && !key->empty()) keys.push_back(std::move(key).value());
+  }
+  return keys;
 }
 
 std::vector<ProviderState> provider_states(const Config& config) {

@@ -78,6 +78,9 @@ Result<ModelId> parse_model_id(const std::string& text, const Config& config);
 /// one is not set. The Error names the variable to set and never its value.
 Result<Secret> find_key(const ProviderRow& row);
 
+/// The keys of all providers that have one; those that cannot be read are left out.
+std::vector<Secret> all_keys(const Config& config);
+
 /// One line of a health check.
 struct ProviderState {
   std::string name;

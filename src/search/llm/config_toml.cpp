@@ -11,6 +11,7 @@
 #include "core/check.h"
 #include "core/text.h"
 #include "core/toml_reader.h"
+#include "core/web_address.h"
 #include "kPricesText.inc"
 #include "kProvidersText.inc"
 #include "llm/wire.h"
@@ -110,13 +111,13 @@ Status Reader::check_provider(const toml::table& table, const ProviderRow& row) 
     return at(table, fmt::format("provider '{}': wire must be one of {}", row.name,
                                  join(wire_names(), ", ")));
   }
-  const bool https = row.base_url.starts_with("https://");
-  if (!https && !row.base_url.starts_with("http://")) {
-    return at(table, fmt::format("provider '{}': base_url must begin with https:// (or http://)",
+  const auto address = read_address(row.base_url);
+  if (!address || address->rest.find_first_of("?#") != std::string::npos) {
+    return at(table, fmt::format("provider '{}': base_url must be a plain address: "
+                                 "https://HOST[:PORT]/PATH (or http://), with a name or four "
+                                 "numbers or [IPv6] as HOST, and no user, query or fragment",
                                  row.name));
   }
-  if (row.base_url.find_first_of(" ?#@") != std::string::npos)
-    return at(table, fmt::format("provider '{}': base_url must be a plain address", row.name));
   if (row.max_tokens_field != "max_tokens" && row.max_tokens_field != "max_completion_tokens")
     return at(table, "'max_tokens_field' must be max_tokens or max_completion_tokens");
   return Done{};

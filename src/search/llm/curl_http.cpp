@@ -17,9 +17,9 @@
 #include <optional>
 
 #include "core/text.h"
+#include "core/web_address.h"
 #include "llm/clock.h"
 #include "llm/curl_api.h"
-#include "llm/loopback.h"
 #include "os/interrupt.h"
 
 namespace kw::llm {
@@ -172,8 +172,13 @@ class CurlHttp : public Http {
   explicit CurlHttp(std::vector<std::string> names) : names_(std::move(names)) {}
 
   HttpOutcome send(const HttpRequest& request, const HttpWatch& watch) override {
-    std::call_once(loaded_, [this] { api_.emplace(curl::load(names_)); });
     HttpOutcome outcome;
+    if (!read_address(request.url)) {  // libcurl may read it otherwise than we did
+      outcome.problem = HttpProblem::BadUrl;
+      outcome.detail = "the URL is not a plain address: " + request.key.redact(request.url);
+      return outcome;
+    }
+    std::call_once(loaded_, [this] { api_.emplace(curl::load(names_)); });
     if (!*api_) {
       outcome.problem = HttpProblem::NoLibrary;
       outcome.detail = api_->error().message;

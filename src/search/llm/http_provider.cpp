@@ -13,8 +13,9 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/web_address.h"
 #include "llm/http_failure.h"
-#include "llm/loopback.h"
+#include "llm/redacting.h"
 
 namespace kw::llm {
 namespace {
@@ -135,8 +136,9 @@ Outcome HttpProvider::complete(const Request& given, const Watch& watch) {
   if (const auto fine = check_request(given); !fine)
     return not_sent(FailureKind::BadRequest, fine.error().message);
   const Request request = own_words(given, wire_);
-  const bool own_machine = is_loopback(host_of(row_.base_url));
-  if (!key_.empty() && !row_.base_url.starts_with("https://") && !own_machine) {
+  const auto address = read_address(row_.base_url);
+  const bool safe = address && (address->scheme == "https" || is_loopback(address->place.host));
+  if (!key_.empty() && !safe) {
     return not_sent(
         FailureKind::Auth,
         fmt::format("{}: a key is not sent over plain http to another machine; use https, "
@@ -169,7 +171,7 @@ Outcome HttpProvider::complete(const Request& given, const Watch& watch) {
     outcome.failure().request_id = id;
     outcome.failure().latency_seconds = got.seconds;
   }
-  redact(outcome);
+  redact(outcome, key_);
   return outcome;
 }
 
@@ -198,23 +200,6 @@ Outcome HttpProvider::read(const HttpOutcome& got, const Assembler* stream) cons
     return failure;
   }
   return wire_.read(body);
-}
-
-void HttpProvider::redact(Outcome& outcome) const {
-  if (key_.empty()) return;
-  if (!outcome) {
-    outcome.failure().message = key_.redact(outcome.failure().message);
-    outcome.failure().request_id = key_.redact(outcome.failure().request_id);
-    return;
-  }
-  outcome->text = key_.redact(outcome->text);
-  outcome->request_id = key_.redact(outcome->request_id);
-  outcome->model = key_.redact(outcome->model);
-  for (ToolCall& call : outcome->calls)
-    call =
-        make_tool_call(key_.redact(call.id), key_.redact(call.name), key_.redact(call.arguments));
-  if (const std::string opaque = outcome->opaque.content.dump(); key_.redact(opaque) != opaque)
-    outcome->opaque = {};
 }
 
 }  // namespace kw::llm

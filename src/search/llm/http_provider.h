@@ -26,7 +26,6 @@ class HttpProvider : public LlmProvider {
   HttpRequest http_request(const Request& request, const Json& body, Streaming streaming) const;
   Outcome read(const HttpOutcome& got, const Assembler* stream) const;
   Outcome read_json(const std::string& text) const;
-  void redact(Outcome& outcome) const;
 
   const Config& config_;
   const ProviderRow& row_;

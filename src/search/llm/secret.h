@@ -2,13 +2,16 @@
 // the code that writes the HTTP header reads it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/result.h"
 
 namespace kw::llm {
+
+/// Longer keys are refused: no provider has them, and every part of a key is looked for.
+inline constexpr size_t kLongestSecret = 8192;
 
 class Secret {
  public:
@@ -18,18 +21,19 @@ class Secret {
   bool empty() const { return text_.empty(); }
   /// For the only caller that sends it (curl_http.cpp).
   const std::string& reveal() const { return text_; }
-  /// `text` with "[key]" for every occurrence of the secret or of its first 12 or more characters:
-  /// plain, reversed, in base64, or escaped as in JSON and URLs. Some servers quote the key that
-  /// they reject. Texts under 12 characters ("EMPTY", "ollama") are not secrets: replacing them
-  /// would damage messages.
+  /// `text` with "[key]" for every occurrence of the secret or of 12 or more of its characters in a
+  /// row: plain, reversed, in hex or base64, in another case, also escaped as in JSON and URLs, as
+  /// a whole or in part. Some servers quote the key that they reject. Texts under 12 characters
+  /// ("EMPTY", "ollama") are not secrets: replacing them would damage messages.
   std::string redact(std::string text) const;
   /// The same for a text that arrives in pieces; returns what can be shown now. The caller owns
-  /// `held`: it keeps an end that may be the beginning of the secret.
+  /// `held`: it keeps an end that may be the beginning of a part of the secret.
   std::string redact_piece(std::string_view piece, std::string& held) const;
 
  private:
+  struct Forms;
   std::string text_;
-  std::vector<std::string> forms_;
+  std::shared_ptr<const Forms> forms_;  // shared by copies; nullptr: nothing is looked for
 };
 
 /// The trimmed content of a file that only its owner can access (mode 600 or less).
