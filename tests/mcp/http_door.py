@@ -103,13 +103,23 @@ h.check(b"431" in raw(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 4
 h.check(b"400" in raw(b"\x16\x03\x01\x02\x00garbage\r\n\r\n"), "not HTTP at all")
 h.check(b"501" in raw(head.replace(b"Content-Length", b"Transfer-Encoding: chunked\r\nX")), "chunks")
 h.check(b"400" in raw(head.replace(b"\r\n\r\n", b"\r\nContent-Length: 1\r\n\r\n")), "two lengths")
-idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(60)]
-time.sleep(0.5)
-for one in idle:
-    one.close()
-time.sleep(0.5)
 server.session = first
-h.check(server.ask("ping")[1]["result"] == {}, "it continues after sixty idle connections")
+# Silent ones, one half of a head each, and ones without the token: the client with the token is answered all the while.
+idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(60)]
+h.check(server.ask("ping")[1]["result"] == {}, "sixty silent connections keep no client out")
+for number in range(60):
+    idle.append(socket.create_connection(("127.0.0.1", server.port)))
+    idle[-1].sendall(head[:60])
+h.check(server.ask("ping")[1]["result"] == {}, "nor do sixty that began a request")
+kept = socket.create_connection(("127.0.0.1", server.port))
+kept.sendall(head + body)
+h.check(b'"result":{}' in kept.recv(65536), "a connection with the token")
+idle += [socket.create_connection(("127.0.0.1", server.port)) for _ in range(60)]
+kept.sendall(head + body)
+h.check(b'"result":{}' in kept.recv(65536), "is kept longer than those without")
+for one in idle + [kept]:
+    one.close()
+h.check(server.ask("ping")[1]["result"] == {}, "it continues after they left")
 
 # --- jobs and clients that leave ---
 SPINNING = {"module_text": SPIN, "dims": {"N": 1}, "compiler": compiler, "timeout": 600}

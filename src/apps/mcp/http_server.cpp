@@ -4,7 +4,8 @@
 // then served with or without a session. Access is checked before a body is read. One thread per
 // connection, at most 32, is simple and enough, because the commands run in processes of their own.
 // An event loop would accept more connections, but the commands would still wait for their
-// resources. The cost: the 33rd connection gets 503.
+// resources. When 32 connections are open, a new one takes the place of one that is silent. The
+// cost: 503 when all 32 are at work.
 #include "mcp/http_server.h"
 
 #include <arpa/inet.h>
@@ -18,6 +19,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "mcp/http_connections.h"
 #include "mcp/http_sessions.h"
 #include "mcp/http_wire.h"
 #include "mcp/thread_group.h"
@@ -27,6 +29,7 @@ namespace kw::mcp {
 namespace {
 
 constexpr size_t kMostConnections = 32;
+constexpr size_t kMostThreads = 2 * kMostConnections;  // with those that were shut down just now
 constexpr int kAcceptMs = 200;
 constexpr const char* kSessionHeader = "mcp-session-id";
 constexpr const char* kRevisionHeader = "mcp-protocol-version";
@@ -104,12 +107,13 @@ class HttpService {
       pollfd polled[2] = {{fd, POLLIN, 0}, {os::interrupt_fd(), POLLIN, 0}};
       if (::poll(polled, 2, kAcceptMs) <= 0 || polled[0].revents == 0) continue;
       const int client = ::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC);
-      if (client < 0) continue;
-      if (threads.size() >= kMostConnections) {
+      if (client < 0) {
+        ::poll(nullptr, 0, kAcceptMs);  // no descriptor is free: until one is
+      } else if (threads.size() >= kMostThreads || !connections_.admit(client)) {
         HttpWire(client, ending_).write(refusal_answer({503, "too many connections"}));
-        continue;
+      } else {
+        threads.start([this, client] { converse(client); });
       }
-      threads.start([this, client] { converse(client); });
     }
     ::close(fd);
     ending_ = true;
@@ -142,16 +146,17 @@ class HttpService {
 
   void converse(int client) {
     HttpWire wire(client, ending_);
-    bool open = true;
-    while (open && !ending_) {
+    for (bool open = true; open && !ending_;) {
+      connections_.waits(client);
       auto head = wire.head();
-      if (!head) return;
+      if (!head) break;
       if (const auto* refusal = std::get_if<HttpRefusal>(&*head)) {
         wire.write(refusal_answer(*refusal));
-        return;
+        break;
       }
       open = serve(wire, std::get<HttpRequest>(*head));
     }
+    connections_.leave(client);
   }
 
   /// False: close the connection after this answer.
@@ -161,6 +166,7 @@ class HttpService {
       return false;
     };
     if (const auto refusal = not_welcome(request, options_.token)) return refuse(*refusal);
+    connections_.works(wire.fd());
     if (request.method == "DELETE") return end_session(wire, request);
     if (const auto refusal = not_understood(request)) return refuse(*refusal);
     const auto length = body_length(request, kMostMessageBytes);
@@ -293,6 +299,7 @@ class HttpService {
   Server& server_;
   const HttpOptions& options_;
   HttpSessions sessions_;
+  Connections connections_{kMostConnections};
   std::atomic<bool> ending_{false};
 };
 

@@ -2,12 +2,19 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <utility>
+#include <vector>
 
+#include "mcp/http_connections.h"
 #include "mcp/http_sessions.h"
+#include "mcp/http_wire.h"
 #include "mcp/token.h"
 
 namespace kw::mcp {
@@ -70,11 +77,15 @@ TEST(Hosts, AreOnlyThisMachine) {
        {"127.0.0.1", "127.0.0.1:8000", "localhost", "LOCALHOST:1", "[::1]", "[::1]:80"})
     EXPECT_TRUE(is_local_host(good)) << good;
   for (const char* bad : {"", "evil.com", "127.0.0.1.evil.com", "localhost:x", "localhost:99999",
-                          "127.0.0.2", "[::2]"})
+                          "127.0.0.2", "[::2]", "localhost:", "localhost.", "127.1", "0x7f.1",
+                          "localhost:x@evil.com", "me@localhost", "[::1]x", "localhost:+1",
+                          "localhost:80:80", " localhost", "localhost/x", "[::ffff:127.0.0.1]"})
     EXPECT_FALSE(is_local_host(bad)) << bad;
   EXPECT_TRUE(is_local_origin("http://localhost:6274"));
   for (const char* bad :
-       {"null", "http://evil.com", "file://localhost", "http://localhost.evil.com", "localhost"})
+       {"null", "http://evil.com", "file://localhost", "http://localhost.evil.com", "localhost",
+        "http://localhost:x@evil.com", "http://evil.com#@localhost", "http://localhost/",
+        "http://127.0.0.1\\@evil.com", "http://localhost.", "http://127.1", "http://"})
     EXPECT_FALSE(is_local_origin(bad)) << bad;
 }
 
@@ -150,6 +161,72 @@ TEST(HttpSessions, MakeRoomForNewOnes) {
   EXPECT_TRUE(sessions.find(busy)) << "whoever is at work stays";
   EXPECT_TRUE(sessions.take(busy));
   EXPECT_FALSE(sessions.find(busy));
+}
+
+/// Two ends of a connection; the second is the client's.
+std::pair<int, int> connection() {
+  int ends[2] = {-1, -1};
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  return {ends[0], ends[1]};
+}
+
+bool is_shut(int client) {
+  char byte = 0;
+  return ::recv(client, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+TEST(Connections, MakeRoomAmongTheSilent) {
+  Connections connections(3);
+  std::vector<std::pair<int, int>> all;
+  const auto join = [&] {
+    all.push_back(connection());
+    return connections.admit(all.back().first);
+  };
+  ASSERT_TRUE(join() && join() && join());
+  connections.works(all[0].first);
+  connections.waits(all[0].first);  // trusted, silent longest
+  connections.works(all[2].first);
+  EXPECT_TRUE(join());
+  EXPECT_TRUE(is_shut(all[1].second)) << "it never sent the token";
+  EXPECT_FALSE(is_shut(all[0].second) || is_shut(all[2].second));
+  connections.works(all[3].first);
+  EXPECT_TRUE(join());
+  EXPECT_TRUE(is_shut(all[0].second)) << "then one that waits";
+  connections.works(all[4].first);
+  EXPECT_FALSE(join()) << "all are at work";
+  connections.leave(all[2].first);
+  EXPECT_TRUE(join());
+  for (int i = 0; i < 40; ++i) EXPECT_TRUE(join()) << "silent ones replace each other";
+  EXPECT_FALSE(is_shut(all[3].second) || is_shut(all[4].second));
+  for (const auto& [ours, theirs] : all) {
+    ::close(ours);
+    ::close(theirs);
+  }
+}
+
+TEST(HttpWire, DoesNotWaitForSlowClients) {
+  const std::atomic<bool> ending{false};
+  const Patience none{0.01, 0.01, 0.01, 0.01, 1e9};
+  {
+    const auto [ours, client] = connection();
+    HttpWire wire(ours, ending, none);
+    EXPECT_FALSE(wire.head()) << "nothing was sent";
+    EXPECT_FALSE(wire.write(std::string(10 << 20, 'x'))) << "nothing is read";
+    EXPECT_TRUE(wire.is_closed());
+    EXPECT_FALSE(wire.write("x")) << "and nothing more is written";
+    ::close(client);
+  }
+  {
+    const auto [ours, client] = connection();
+    HttpWire wire(ours, ending, none);
+    ASSERT_EQ(::send(client, "POST / HTTP/1.1\r\n", 17, 0), 17);
+    const auto head = wire.head();
+    ASSERT_TRUE(head && std::holds_alternative<HttpRefusal>(*head));
+    EXPECT_EQ(std::get<HttpRefusal>(*head).status, 408);
+    HttpRequest request;
+    EXPECT_FALSE(wire.body(request, 1000));
+    ::close(client);
+  }
 }
 
 }  // namespace

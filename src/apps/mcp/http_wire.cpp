@@ -12,10 +12,6 @@ namespace {
 
 using Instant = std::chrono::steady_clock;
 
-constexpr double kIdleSeconds = 60;   // between two requests
-constexpr double kHeadSeconds = 10;   // for the rest of a head
-constexpr double kBodySeconds = 60;   // without any byte of a body
-constexpr double kWriteSeconds = 20;  // without any byte accepted by the client
 constexpr double kSoon = 1;    // later answers are streamed, so that the client sees activity
 constexpr double kAlive = 15;  // between two signs of activity
 constexpr int kStepMs = 200;
@@ -44,7 +40,7 @@ bool HttpWire::more(double seconds) {
 }
 
 std::optional<std::variant<HttpRequest, HttpRefusal>> HttpWire::head() {
-  if (read_.empty() && !more(kIdleSeconds)) return std::nullopt;
+  if (read_.empty() && !more(patience_.idle)) return std::nullopt;
   const Instant::time_point began = Instant::now();
   for (;;) {
     const size_t end = read_.find("\r\n\r\n");
@@ -55,17 +51,19 @@ std::optional<std::variant<HttpRequest, HttpRefusal>> HttpWire::head() {
       read_.erase(0, end + 4);
       return request;
     }
-    const double left = kHeadSeconds - passed(began);
+    const double left = patience_.head - passed(began);
     if (left <= 0) return HttpRefusal{408, "the request head did not arrive in time"};
-    if (!more(left) && passed(began) < kHeadSeconds) return std::nullopt;
+    if (!more(left) && passed(began) < patience_.head) return std::nullopt;
   }
 }
 
 bool HttpWire::body(HttpRequest& request, size_t length) {
   const std::string* expect = request.header("expect");
   if (expect != nullptr && read_.empty() && length > 0) write("HTTP/1.1 100 Continue\r\n\r\n");
+  const Instant::time_point began = Instant::now();
+  const double most = patience_.silence + static_cast<double>(length) / patience_.least_rate;
   while (read_.size() < length) {
-    if (!more(kBodySeconds)) return false;
+    if (!more(std::min(patience_.silence, most - passed(began)))) return false;
   }
   request.body = read_.substr(0, length);
   read_.erase(0, length);
@@ -73,24 +71,26 @@ bool HttpWire::body(HttpRequest& request, size_t length) {
 }
 
 bool HttpWire::write(std::string_view bytes) {
-  Instant::time_point last = Instant::now();
-  while (!bytes.empty()) {
+  const Instant::time_point began = Instant::now();
+  const double most = patience_.stall + static_cast<double>(bytes.size()) / patience_.least_rate;
+  Instant::time_point last = began;
+  while (!bytes.empty() && !broken_) {
+    const bool late = passed(last) > (ending_ ? 1 : patience_.stall) || passed(began) > most;
     pollfd polled{fd_, POLLOUT, 0};
-    if (::poll(&polled, 1, kStepMs) <= 0) {
-      if (passed(last) > (ending_ ? 1 : kWriteSeconds)) return false;
-      continue;
-    }
-    const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (n < 0) return false;
+    const bool ready = !late && ::poll(&polled, 1, kStepMs) > 0;
+    const ssize_t n =
+        ready ? ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) : 0;
+    broken_ = late || (n < 0 && errno != EINTR && errno != EAGAIN);
+    if (n <= 0) continue;
     bytes.remove_prefix(static_cast<size_t>(n));
     last = Instant::now();
   }
-  return true;
+  return !broken_;
 }
 
 bool HttpWire::is_closed() const {
   pollfd polled{fd_, POLLIN | POLLRDHUP, 0};
+  if (broken_) return true;
   if (::poll(&polled, 1, 0) <= 0) return false;
   return (polled.revents & (POLLHUP | POLLERR | POLLRDHUP)) != 0;
 }

@@ -15,20 +15,32 @@
 
 namespace kw::mcp {
 
+/// How long a client may take, in seconds.
+struct Patience {
+  double idle = 60;            // between two requests
+  double head = 10;            // for the rest of a head
+  double silence = 60;         // without any byte of a body
+  double stall = 20;           // without any byte of an answer accepted
+  double least_rate = 10'240;  // bytes per second of a body or an answer, beyond that silence
+};
+
 class HttpWire {
  public:
-  HttpWire(int fd, const std::atomic<bool>& ending) : fd_(fd), ending_(ending) {}
+  HttpWire(int fd, const std::atomic<bool>& ending, Patience patience = {})
+      : fd_(fd), ending_(ending), patience_(patience) {}
   ~HttpWire();
   HttpWire(const HttpWire&) = delete;
   HttpWire& operator=(const HttpWire&) = delete;
 
   /// The next request without its body; empty when the client disconnected or is silent too long.
   std::optional<std::variant<HttpRequest, HttpRefusal>> head();
-  /// False when it did not arrive.
+  int fd() const { return fd_; }
+  /// False when it did not arrive, or too slowly.
   bool body(HttpRequest& request, size_t length);
+  /// False when the client does not take it, or too slowly; then nothing more is written.
   bool write(std::string_view bytes);
   bool write(const HttpAnswer& answer) { return write(to_text(answer)); }
-  /// Whether the client has closed its end.
+  /// Whether the client has closed its end, or a write failed.
   bool is_closed() const;
 
  private:
@@ -37,7 +49,9 @@ class HttpWire {
 
   int fd_;
   const std::atomic<bool>& ending_;
-  std::string read_;  // bytes not used yet
+  const Patience patience_;
+  std::string read_;     // bytes not used yet
+  bool broken_ = false;  // a write failed
 };
 
 /// The answer to one POST: a document if it is ready soon, otherwise a stream of events.
