@@ -71,12 +71,13 @@ void Io::line(const std::string& what) {
   if (!json_ && !live_) write(stderr, what + "\n");
 }
 
-void Io::note(const std::string& what) {
+bool Io::note(const std::string& what) {
   progress("");
   if (listener_ != nullptr) listener_->note(what);
   if (!json_)
     write(stderr, report::paint(error_style_, report::Paint::Warning, "kernelwright: note:") + " " +
                       printable(what) + "\n");
+  return listener_ != nullptr || !json_;
 }
 
 void Io::print_error(const std::string& what) {

@@ -47,8 +47,9 @@ class Io {
   void line(const std::string& what);
   /// Replaces the terminal's status line; "" removes it.
   void progress(const std::string& what);
-  /// Information that changes no result, on standard error. Silent in JSON mode.
-  void note(const std::string& what);
+  /// Information that changes no result, on standard error. Silent in JSON mode. False when it was
+  /// not shown.
+  bool note(const std::string& what);
   /// Why a command failed that still has a document. Silent in JSON mode.
   void print_error(const std::string& what);
   /// Shows an Error as text or, in JSON mode, as the document. Returns the exit code.

@@ -7,7 +7,9 @@
 #include "commands/values.h"
 #include "core/contains.h"
 #include "core/text.h"
+#include "os/file_error.h"
 #include "os/files.h"
+#include "os/permissions.h"
 #include "verification/lint_tasks.h"
 #include "verification/verify_tools.h"
 
@@ -34,7 +36,7 @@ std::string row_text(const lint::Report& result, const report::Style& style) {
     why += fmt::format("    {}: {}\n", finding.rule, printable(line));
   }
   const std::string verdict = fmt::format("{:<10}", result.verdict());
-  return fmt::format("{:<{}}  {}  {}\n{}", printable(result.task), kNameColumn,
+  return fmt::format("{:<{}}  {}  {}\n{}", os::without_controls(result.task), kNameColumn,
                      paint(style, paint_of(result), verdict), join(rules, ", "), why);
 }
 
@@ -49,9 +51,22 @@ std::string counts_text(const std::vector<lint::Report>& reports) {
   return fmt::format("{} tasks: {}\n", reports.size(), join(parts, ", "));
 }
 
+/// Says once why files that only PyTorch can read were not executed.
+std::string not_executed_text(const std::vector<lint::Report>& reports) {
+  const std::string why = os::why_forbidden(os::Runs::Python);
+  const auto is_about = [&](const lint::Finding& finding) {
+    return !why.empty() && finding.message.find(why) != std::string::npos;
+  };
+  const auto count = std::ranges::count_if(reports, [&](const lint::Report& report) {
+    return std::ranges::any_of(report.findings, is_about);
+  });
+  if (count == 0) return "";
+  return fmt::format("PyTorch may read {} of them by running them, but {}\n", count, why);
+}
+
 std::string lint_text(const lint::Report& result, const report::Style& style) {
   std::string text = fmt::format(
-      "{}  {}\n", result.task,
+      "{}  {}\n", os::without_controls(result.task),
       paint(style, paint_of(result), result.usable() ? result.verdict() : "do not use"));
   for (const lint::Finding& finding : result.findings) {
     const bool error = finding.severity == lint::Severity::Error;
@@ -83,7 +98,8 @@ Result<std::vector<lint::Report>> lint_reports(const Args& args, Io& io) {
     // A file that cannot be read is a finding; a missing file is a typing mistake.
     std::string file = path, function = args.one("--function");
     KW_TRY(reference::split_name(file, function));
-    if (!os::exists(file)) return input_error("{}: no such file or folder", path);
+    if (!os::exists(file))
+      return input_error("{}: no such file or folder", os::without_controls(path));
     references.push_back(
         {file, function, args.all("--input"), bindings.dims, {}, false, {}, args.one("--mode")});
   }
@@ -104,7 +120,7 @@ Result<int> lint_command(const Args& args, Io& io) {
     list.push(lint::to_json(report));
     usable = usable && report.usable();
   }
-  if (folder) io.print(counts_text(reports));
+  if (folder) io.print(counts_text(reports) + not_executed_text(reports));
   if (const std::string path = args.one("--sarif"); !path.empty()) {
     KW_TRY(os::write_file(path, lint::to_sarif(reports, KW_VERSION).dump(true) + "\n"));
   }

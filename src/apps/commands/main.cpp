@@ -28,6 +28,7 @@
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/own_files.h"
+#include "os/permissions.h"
 #include "os/process.h"
 #include "os/scratch.h"
 #include "torch_worker/torch_confinement.h"
@@ -100,6 +101,16 @@ int unknown_command(const std::string& name, bool json) {
                              did_you_mean(name, options::command_names())));
 }
 
+/// A file is executed when its user names it. A folder may hold files that the user never looked
+/// at, so commands that read all of them execute none unless the user says so.
+void forbid_what_was_not_asked(const Command& command, const Args& args) {
+  constexpr std::string_view kReaders[] = {"describe", "lint", "screen"};
+  if (args.has("--no-python")) os::forbid_python(os::NoPython::Option);
+  if (std::ranges::count(kReaders, command.name) == 0 || args.has("--allow-python")) return;
+  if (std::ranges::any_of(args.positionals, os::is_directory))
+    os::forbid_python(os::NoPython::Folder);
+}
+
 int dispatch(const Command& command, const std::vector<std::string>& words) {
   Io io(command.name, contains(words, "--json"));
   if (contains(words, "--help") || contains(words, "-h")) {
@@ -110,6 +121,7 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
   if (!args) return io.fail(args.error());
   if (command.hidden) return run(command, *args, io);  // workers leave Ctrl-C to their parent
   tell_relative_variables(io);
+  forbid_what_was_not_asked(command, *args);
   if (const auto home = os::home_directory(); !home) return io.fail(home.error());
   os::ScratchFolder::sweep_once();
   const InterruptWatch watch;
@@ -148,7 +160,8 @@ int report_bug(const char* what) {
 }  // namespace
 
 int perform(const Command& command, const Args& args, Io& io) {
-  const torch_worker::ExecutionListener listener([&io](const std::string& what) { io.note(what); });
+  const torch_worker::ExecutionListener listener(
+      [&io](const std::string& what) { return io.note(what); });
   return run(command, args, io);
 }
 

@@ -53,7 +53,10 @@ int tuning_code(const review::TuneVerifiersReport& report) {
 Result<int> tune_verifiers_command(const Args& args, Io& io) {
   auto request = KW_TRY(tune_request(args, io));
   const auto watch = [&io](const std::string& what, bool notice) {
-    notice ? io.note(what) : io.progress(what);
+    if (notice)
+      io.note(what);
+    else
+      io.progress(what);
   };
   const auto report = review::tune_verifiers(std::move(request), watch);
   io.progress("");

@@ -160,7 +160,7 @@ TEST(Replay, RunsTakeSomeOptionsAnew) {
   EXPECT_EQ(given_anew("evolve"),
             (std::set<std::string>{"--generations", "--ensemble", "--budget", "--time", "--device",
                                    "--record", "--replay", "--threads", "--timeout", "--out",
-                                   "--allow-commands"}));
+                                   "--allow-commands", "--no-python"}));
   EXPECT_EQ(given_anew("tune-verifiers"),
             (std::set<std::string>{"--generations", "--budget", "--second-model", "--model",
                                    "--in-flight", "--record", "--replay", "--runs", "--no-install",

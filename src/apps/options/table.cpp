@@ -490,6 +490,13 @@ constexpr Option kOptions[] = {
     row("--allow-python", "", kFlag, "",
         "run the Python of clients' references and candidates, confined, where PyTorch must read, "
         "check or time them; without it their Python is read and never run"),
+    row("--allow-python", "", kFlag, "",
+        "for a folder: also execute the Python files that only PyTorch can read, confined",
+        kNotForAgents, "describe lint screen"),
+    row("--no-python", "", kFlag, "",
+        "execute no Python: a reference that only PyTorch can read is refused; the cross-check and "
+        "PyTorch's baselines are left out")
+        .anew(),
     row("--allow-host-code", "", kFlag, "",
         "run the host code of clients' CUDA files, confined, if it cannot be imported"),
     row("--http", "PORT", whole(0, 65535), "",

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "core/text.h"
@@ -75,16 +76,25 @@ Error outside(const std::string& path) {
 struct Row {
   Runs what;
   const char* word;  // in the environment variable
-  const char* name;  // in messages
-  const char* option;
-  bool Permissions::*allowed;
+  const char* why;
+  bool Permissions::*allowed;  // the server's; nullptr: not decided by a server
 };
 constexpr Row kRows[] = {
-    {Runs::Python, "python", "Python code", "--allow-python", &Permissions::python},
-    {Runs::HostCode, "host-code", "the host code of CUDA files", "--allow-host-code",
+    {Runs::Python, "python",
+     "this server does not run Python code for its clients; 'kernelwright mcp --allow-python' "
+     "starts one that does",
+     &Permissions::python},
+    {Runs::HostCode, "host-code",
+     "this server does not run the host code of CUDA files for its clients; 'kernelwright mcp "
+     "--allow-host-code' starts one that does",
      &Permissions::host_code},
-    {Runs::Commands, "commands", "programs named by a model id", "--allow-commands",
+    {Runs::Commands, "commands",
+     "this server does not run programs named by a model id for its clients; 'kernelwright mcp "
+     "--allow-commands' starts one that does",
      &Permissions::commands},
+    {Runs::Python, "no-python", "--no-python was given", nullptr},
+    {Runs::Python, "folder-python", "the files of a folder are executed with --allow-python only",
+     nullptr},
 };
 
 bool is_forbidden(const Row& row) {
@@ -96,17 +106,23 @@ bool is_forbidden(const Row& row) {
 }  // namespace
 
 std::string why_forbidden(Runs what) {
-  const Row& row = *std::ranges::find(kRows, what, &Row::what);
-  if (!is_forbidden(row)) return "";
-  return fmt::format(
-      "this server does not run {} for its clients; 'kernelwright mcp {}' starts one that does",
-      row.name, row.option);
+  for (const Row& row : kRows) {
+    if (row.what == what && is_forbidden(row)) return row.why;
+  }
+  return "";
+}
+
+void forbid_python(NoPython why) {
+  const std::string word = why == NoPython::Option ? "no-python" : "folder-python";
+  const std::string now = env(kVariable);
+  ::setenv(kVariable, (now.empty() ? word : now + "," + word).c_str(), 1);
 }
 
 std::string forbidding(const Permissions& allowed) {
   std::vector<std::string> words;
   for (const Row& row : kRows) {
-    if (!(allowed.*row.allowed) || is_forbidden(row)) words.emplace_back(row.word);
+    const bool granted = row.allowed == nullptr || allowed.*row.allowed;
+    if (!granted || is_forbidden(row)) words.emplace_back(row.word);
   }
   return fmt::format("{}={}", kVariable, join(words, ","));
 }

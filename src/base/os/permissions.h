@@ -20,6 +20,12 @@ enum class Runs : uint8_t {
 /// "" when it may run. Otherwise a sentence that says so and names the option that allows it.
 std::string why_forbidden(Runs what);
 
+/// Why this command runs no Python: the user's option, or a folder that was only to be read.
+enum class NoPython : uint8_t { Option, Folder };
+/// From now on this process and those that it starts run no Python of references and candidates.
+/// For our own program only, before it starts threads: the rule is a variable of the environment.
+void forbid_python(NoPython why);
+
 struct Permissions {
   bool python = false, host_code = false, commands = false;
 };

@@ -105,8 +105,10 @@ Result<Screened> screen_one(const task_formats::SuiteTask& file,
     return screened;
   }
   if (!mendable(own.error().message)) return screened;
-  const bool asked = torch != nullptr && !torch_worker::find_torch_python().path.empty();
-  if (asked) {
+  const torch_worker::FoundPython python = torch_worker::find_torch_python();
+  if (!python.forbidden.empty())
+    screened.reason += "; PyTorch may read it by running it, but " + python.forbidden;
+  if (torch != nullptr && !python.path.empty()) {
     const Result<task::Task> exported =
         reference::load_reference({file.path, "", {}, {}, torch, false, {}, mode});
     if (exported) {
