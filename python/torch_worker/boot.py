@@ -1,5 +1,7 @@
 """Passed to `python -c`: reads the files of the worker from the first frame on descriptor 3 and starts it.
 
+The argument is "alone" or "forks": whether this process itself runs references.
+
 No file is written to disk, and the files always belong to the kernelwright that started this process.
 """
 import importlib.abc
@@ -48,6 +50,7 @@ class Files(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 (size,) = struct.unpack("<I", read_exactly(4))
 sys.meta_path.insert(0, Files(json.loads(read_exactly(size))))
-from kw_torch_worker import main  # noqa: E402  (only now can it be found)
+from kw_torch_worker import main, template  # noqa: E402  (only now can they be found)
 
-main.serve(3)
+alone = sys.argv.pop() == "alone"
+(main if alone else template).serve(3)

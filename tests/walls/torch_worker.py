@@ -13,6 +13,7 @@ from processes import PATIENCE, gone, marked  # noqa: E402
 
 h = Harness(sys.argv[1], own_cache=True)
 h.environment["TMPDIR"] = h.path("temporary")
+h.environment["XDG_DATA_HOME"] = h.path("data")
 os.makedirs(h.path("temporary"))
 torch = json.loads(h.run("doctor", "--json").stdout)["tools"]
 walls = torch["walls"]["state"] == "found"
@@ -39,10 +40,15 @@ def accepts():
         own.accept()
     except BlockingIOError:
         return True
-parent = os.getppid()
+def parent_of(pid):
+    return int(open("/proc/%%d/status" %% pid).read().split("PPid:")[1].split()[0])
+template = os.getppid()
+parent = parent_of(parent_of(template))
+assert b"kernelwright" in open("/proc/%%d/cmdline" %% parent, "rb").read().split(b"\0")[0]
 attempt("keys", lambda: "sesame" in open("/proc/%%d/environ" %% parent).read() or 1 / 0)
 attempt("own_keys", lambda: [v for v in os.environ.values() if "sesame" in v][0])
 attempt("memory", lambda: open("/proc/%%d/mem" %% parent, "rb"))
+attempt("template", lambda: open("/proc/%%d/mem" %% template, "rb"))
 attempt("reads", lambda: open(SECRET).read())
 attempt("lists", lambda: os.listdir(os.path.dirname(SECRET)))
 attempt("writes", lambda: open(PLAIN, "w"))
@@ -122,13 +128,104 @@ h.check(not sleepers(), "no process is left behind: %s" % sleepers())
 left = [name for name in os.listdir(h.path("temporary")) if name.startswith("kernelwright-torch-")]
 h.check(not left, "no folder is left behind: %s" % left)
 
-# --- one process per reference: what one does to torch does not reach the next ---
+# --- told once per content, also by later commands ---
+PLAIN = 'import torch\n\ndef reference(x: "fp32[N]"):\n    return torch.special.bessel_j0(x) + %d\n'
+NOTICE = "PyTorch executes"
+told = h.write("told.py", PLAIN % 1)
+h.check(h.run("describe", told, "--json").stderr == "", "a document is not disturbed")
+h.check(NOTICE in h.run("describe", told).stderr, "and does not count as told")
+h.check(NOTICE not in h.run("describe", h.write("copy.py", PLAIN % 1)).stderr, "told once, whatever the name")
+h.write("told.py", PLAIN % 2)
+h.check(NOTICE in h.run("describe", told).stderr, "a changed file is told again")
+os.makedirs(h.path("shared/kernelwright"))
+os.chmod(h.path("shared/kernelwright"), 0o777)
+for kept in (h.path("shared"), "/dev/null/x"):
+    h.check(NOTICE in h.run("describe", told, env={"XDG_DATA_HOME": kept}).stderr, "where nothing can be remembered it is told")
+os.makedirs(h.path("imports"))
+h.write("imports/helper.py", "ONE = 1\n")
+imports = h.write("imports/ref.py", "from helper import ONE\n" + PLAIN % 3)
+h.run("describe", imports)
+h.write("imports/helper.py", "ONE = 2\n")
+h.check(NOTICE in h.run("describe", imports).stderr, "what it imports has changed")
+
+# --- every reference begins afresh: what one does to its process does not reach the next ---
+SPOILS = """
+import atexit, builtins, os, random, sys, threading, time, types, warnings, torch
+torch.sin = torch.cos
+torch.set_default_dtype(torch.float64)
+torch.manual_seed(7)
+torch.set_num_threads(1)
+torch.Tensor.add = None
+builtins.len = lambda x: 3
+builtins.__import__, IMPORT = (lambda *a, **k: IMPORT(*a, **k)), builtins.__import__
+sys.modules["helper_of_a"] = types.ModuleType("helper_of_a")
+sys.path.insert(0, os.environ["TMPDIR"])
+sys.setrecursionlimit(77777)
+sys.addaudithook(lambda *a: None)
+os.environ["FROM_A"] = "1"
+os.umask(0o777)
+os.chdir("/")
+os.nice(3)
+random.seed(5)
+atexit.register(print, "left")
+KEPT = os.open("/dev/null", os.O_RDONLY)
+threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+open(os.path.join(os.environ["TMPDIR"], "from_a"), "w").write("x")
+os.makedirs(os.path.join(os.environ["TMPDIR"], "inductor", "deep"))
+import fcntl
+for fd in (1, 2):
+    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_NONBLOCK)
+"""
+LOOKS = """
+import builtins, fcntl, os, random, sys, threading, torch
+SAW = []
+def look(name, bad):
+    try:
+        bad = bad()
+    except BaseException as error:
+        bad = error
+    if bad:
+        SAW.append("%%s(%%s)" %% (name, bad))
+x = torch.tensor([1.0])
+look("patched torch", lambda: torch.sin is torch.cos or abs(float(torch.sin(x)) - 0.841471) > 1e-5)
+look("method", lambda: torch.Tensor.add is None)
+look("dtype", lambda: torch.get_default_dtype() != torch.float32)
+look("seed", lambda: torch.initial_seed() == 7)
+look("builtins", lambda: len([1]) != 1 or "lambda" in repr(builtins.__import__))
+look("modules", lambda: "helper_of_a" in sys.modules)
+look("path", lambda: os.environ["TMPDIR"] in sys.path)
+look("recursion", lambda: sys.getrecursionlimit() == 77777)
+look("environment", lambda: "FROM_A" in os.environ)
+look("umask", lambda: os.umask(0o77) == 0o777)
+look("niceness", lambda: os.nice(0) > %d)
+look("threads", lambda: threading.active_count() > 1)
+look("descriptors", lambda: [fd for fd in range(4, 600) if os.path.exists("/proc/self/fd/%%d" %% fd)][4:])
+look("files", lambda: [one for one in os.listdir(os.environ["TMPDIR"]) if not one.startswith(".")])
+look("blocking", lambda: [fd for fd in (1, 2) if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_NONBLOCK])
+look("processes", lambda: [pid for pid in os.listdir("/proc") if pid.isdigit() and b"left.by.a" in open("/proc/%%s/cmdline" %% pid, "rb").read()])
+raise ValueError("saw: " + (" ".join(SAW) or "nothing"))
+"""
+STAYS = """
+import os
+if os.fork() == 0:
+    if os.fork() == 0:
+        for fd in range(3):
+            os.close(fd)
+        os.execvp("sleep", ["left.by.a", "600"])
+    os._exit(0)
+"""
+TAIL = '\ndef reference(x: "fp32[N]"):\n    return torch.special.bessel_j0(x)\n'
 os.makedirs(h.path("folder"))
-h.write("folder/a.py", 'import torch\ntorch.sin = torch.cos\n\ndef reference(x: "fp32[N]"):\n    return torch.special.i1e(x) + torch.sin(x)\n')
-h.write("folder/b.py", 'import torch\n\ndef reference(x: "fp32[N]"):\n    y = x.clone()\n    for _ in iter(int, 0) if False else [1]:\n        y = torch.special.i1e(y) * 0 + torch.sin(x)\n    return y\n')
-screened = h.run("screen", h.path("folder"), "--json")
-text = screened.stdout
-h.check('"cos"' not in text.split('"name": "b"')[-1].split('"name"')[0], "a neighbour is read as it is written", screened)
+BEFORE = (SPOILS, STAYS, "import os\nos.closerange(0, 4096)\n", "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n",
+          "import os\nos._exit(3)\n", "")
+for number, first in enumerate(BEFORE):
+    h.write("folder/a%d.py" % number, "import torch\n" + first + TAIL)
+    h.write("folder/b%d.py" % number, LOOKS % os.nice(0) + TAIL)
+screened = h.run("screen", h.path("folder"), "--json", "--allow-python")
+files = {one["name"]: one for one in json.loads(screened.stdout)["files"]}
+for number in range(len(BEFORE)):
+    seen = files["b%d" % number]["detail"]
+    h.check("saw: nothing" in seen, "after a%d: %s" % (number, seen[-300:]))
 
 # --- what a reference imports from its folder still comes along, and only from there ---
 os.makedirs(h.path("near/layers"))

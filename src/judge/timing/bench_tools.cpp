@@ -19,7 +19,9 @@ struct BenchMachine::Parts {
       next_torch;  // in use; starting in the background
 
   static void begin(std::unique_ptr<torch_worker::TorchProcess>& process) {
-    if (process == nullptr) process = std::make_unique<torch_worker::TorchProcess>();
+    torch_worker::TorchOptions options;
+    options.gpu = true;
+    if (process == nullptr) process = std::make_unique<torch_worker::TorchProcess>(options);
     process->begin();
   }
   void renew_torch() {

@@ -68,7 +68,7 @@ Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string&
   limits.allowed = &walls.allowed;
   limits.confined = true;
   limits.environment = os::Environment::Needed;
-  torch_worker::announce_execution(request.path);
+  torch_worker::announce_execution(request.path, request.text);
   return read_answer(KW_TRY(os::run_process({walls.python, "-I", "-B", "-c", python_boot()},
                                             job.dump(), limits, walls.environment)));
 }

@@ -412,7 +412,7 @@ Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlac
   if (python.path.empty())
     return environment_error("recording a Python candidate: " +
                              torch_worker::no_torch(python).message);
-  torch_worker::announce_execution(request_.python.path);
+  torch_worker::announce_execution(request_.python.path, request_.python.text);
   folder_.emplace(KW_TRY(os::ScratchFolder::make("foreign")));
   KW_TRY(os::write_file(folder_->path() + "/libkwrecord.so", recorder_library()));
   std::vector<Answer> answers = KW_TRY(ask_all(python.path, places));

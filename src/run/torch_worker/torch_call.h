@@ -20,7 +20,8 @@ struct TorchSource {
                       // reference, REFERENCE, or the file's only function
   std::vector<std::pair<std::string, int64_t>> globals;  // top-level names
   // that get other values; names that the file does not define are ignored
-  bool evaluation = false;  // modules are in eval mode from the start
+  bool evaluation = false;           // modules are in eval mode from the start
+  Json neighbours = Json::object();  // add_texts() fills it: files that it imports from its folder
 };
 
 /// One argument or weight: a tensor, otherwise a value (null, bool, number, string, list).

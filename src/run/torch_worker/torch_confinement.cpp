@@ -14,10 +14,13 @@
 #include <mutex>
 #include <utility>
 
+#include "core/hash.h"
 #include "core/json.h"
 #include "core/text.h"
+#include "os/file_error.h"
 #include "os/files.h"
 #include "os/process.h"
+#include "torch_worker/told_files.h"
 
 namespace kw::torch_worker {
 namespace {
@@ -121,7 +124,8 @@ Listeners& listeners() {
   return only;
 }
 
-std::string execution_text(const std::string& path) {
+std::string execution_text(const std::string& name) {
+  const std::string path = os::without_controls(name);
   const std::vector<std::string> missing = os::missing_limits();
   if (missing.empty()) return fmt::format("PyTorch executes {} in a confined process", path);
   return fmt::format(
@@ -154,7 +158,7 @@ std::string exported_program(const std::string& text) {
   return folder + digits + ".pt2";
 }
 
-ExecutionListener::ExecutionListener(std::function<void(const std::string&)> tell)
+ExecutionListener::ExecutionListener(std::function<bool(const std::string&)> tell)
     : tell_(std::move(tell)) {
   const std::lock_guard<std::mutex> lock(listeners().mutex);
   listeners().all.insert(this);
@@ -165,11 +169,14 @@ ExecutionListener::~ExecutionListener() {
   listeners().all.erase(this);
 }
 
-void announce_execution(const std::string& path) {
+void announce_execution(const std::string& path, const std::string& content) {
   if (path.empty()) return;
+  // The walls are part of it: with fewer walls the user is told again.
+  const std::string hash = hash_hex(execution_text("") + "\n" + content);
   const std::lock_guard<std::mutex> lock(listeners().mutex);
   for (ExecutionListener* one : listeners().all) {
-    if (one->told_.insert(path).second) one->tell_(execution_text(path));
+    if (!one->told_.insert(hash).second || was_told(hash)) continue;
+    if (one->tell_(execution_text(path))) remember_told(hash);
   }
 }
 

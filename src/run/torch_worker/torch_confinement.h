@@ -26,20 +26,20 @@ Result<TorchConfinement> torch_confinement(const std::string& python, const std:
 std::string exported_program(const std::string& text);
 
 /// During its lifetime, `tell` gets one sentence for the user before each file is executed, once
-/// per file.
+/// per file and content, also over several commands. It returns whether the user saw it.
 class ExecutionListener {
  public:
-  explicit ExecutionListener(std::function<void(const std::string&)> tell);
+  explicit ExecutionListener(std::function<bool(const std::string&)> tell);
   ~ExecutionListener();
   ExecutionListener(const ExecutionListener&) = delete;
   ExecutionListener& operator=(const ExecutionListener&) = delete;
 
  private:
-  friend void announce_execution(const std::string& path);
-  const std::function<void(const std::string&)> tell_;
-  std::set<std::string> told_;  // files
+  friend void announce_execution(const std::string& path, const std::string& content);
+  const std::function<bool(const std::string&)> tell_;
+  std::set<std::string> told_;  // hashes
 };
-/// Call this before the file is executed.
-void announce_execution(const std::string& path);
+/// Call this before the file is executed. The content is all that is executed of the user's.
+void announce_execution(const std::string& path, const std::string& content);
 
 }  // namespace kw::torch_worker

@@ -1,7 +1,9 @@
 // A reference is Python that the user may not have written, and importing torch takes seconds. So
-// one confined process imports torch once and serves many requests. It is replaced when it dies,
-// hangs or answers badly, and when another reference comes, because a reference may change torch
-// itself.
+// one confined process imports torch once and serves many requests. A reference may change torch
+// itself, so each one runs in a fork of that process (python/torch_worker/template.py). The process
+// is replaced when it dies, hangs or answers badly, or when a reference leaves processes or files.
+// A fork cannot name its threads behind Landlock, and the CUDA driver must. So a reference that
+// uses CUDA gets a process of its own.
 // One process per request would be simpler, but would cost an import each time. Tensors are passed
 // in shared memory; requests and replies are JSON frames. The cost: each request writes a marker to
 // stderr, so that output printed before it is not shown with it.
@@ -27,6 +29,7 @@ namespace {
 
 constexpr size_t kTracebackLines = 30;
 constexpr double kEndSeconds = 3;
+constexpr double kEndReferenceSeconds = 5;
 
 /// boot.py, the program that the process starts with, and the files it receives as the first frame.
 struct Worker {
@@ -67,7 +70,8 @@ struct TorchProcess::Sent {
   os::ChannelState state = os::ChannelState::Open;
 };
 
-TorchProcess::TorchProcess(TorchOptions options) : options_(std::move(options)) {}
+TorchProcess::TorchProcess(TorchOptions options)
+    : options_(std::move(options)), alone_(options_.gpu) {}
 TorchProcess::~TorchProcess() = default;
 
 void TorchProcess::stop() {
@@ -82,7 +86,7 @@ TorchOutcome TorchProcess::launch() {
   if (command.empty()) {
     const FoundPython found = find_torch_python();
     if (found.path.empty()) return no_torch(found);
-    command = {found.path, "-I", "-B", "-u", "-c", worker.boot};
+    command = {found.path, "-I", "-B", "-u", "-c", worker.boot, alone_ ? "alone" : "forks"};
   }
   child_.reset();
   if (Status started = start_confined(std::move(command)); !started)
@@ -130,17 +134,33 @@ TorchAnswer TorchProcess::run(const TorchCall& call, double timeout_seconds) {
   return ask("run", call, Json::object(), timeout_seconds);
 }
 
-TorchAnswer TorchProcess::ask(const std::string& verb, const TorchCall& call, const Json& extra,
-                              double timeout_seconds,
-                              const std::vector<const tensor::HostTensor*>& more) {
-  const std::string reference = call.source.path + "\n" + call.source.text;
+/// The process that is there serves this reference, or it is stopped.
+void TorchProcess::make_room_for(const std::string& reference, const TorchCall& call) {
   const std::string program = exported_program(call.source.text);
   const bool other = reference_ && *reference_ != reference && !options_.many_references;
-  if (other || program != program_) stop();
+  const bool alone = options_.gpu || (alone_ && !other) || call.device.starts_with("cuda") ||
+                     (!options_.many_references && reference.find("cuda") != std::string::npos);
+  if (program != program_ || alone != alone_ || (other && (alone_ || !end_reference()))) stop();
   program_ = program;
+  alone_ = alone;
+}
+
+/// Whether nothing is left of the reference.
+bool TorchProcess::end_reference() {
+  if (child_ == nullptr || greeting_sent_ != nullptr || !child_->alive()) return true;
+  return exchange(Json::object().set("verb", "end"), {}, kEndReferenceSeconds).ok();
+}
+
+TorchAnswer TorchProcess::ask(const std::string& verb, const TorchCall& given, const Json& extra,
+                              double timeout_seconds,
+                              const std::vector<const tensor::HostTensor*>& more) {
+  TorchCall call = given;
+  add_texts(&call.source);
+  const std::string reference = call.source.text + "\n" + call.source.neighbours.dump();
+  make_room_for(call.source.path + "\n" + reference, call);
   if (TorchAnswer greeting = hello(); !greeting.ok()) return greeting;
-  reference_ = reference;
-  announce_execution(call.source.path);
+  reference_ = call.source.path + "\n" + reference;
+  announce_execution(call.source.path, reference);
   std::vector<const tensor::HostTensor*> tensors;
   Json request = extra;
   request.set("verb", verb);

@@ -1,7 +1,7 @@
 // The process that runs torch: started at the first request, replaced when it dies, hangs or
-// answers badly. Another reference gets another process, because a reference may change torch
-// itself. torch_confinement.h confines it. The protocol is in docs/torch-worker.md; the other side
-// is python/torch_worker.
+// answers badly. Every reference gets a fork of it, because a reference may change torch itself.
+// torch_confinement.h confines it. The protocol is in docs/torch-worker.md; the other side is
+// python/torch_worker.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ struct TorchOptions {
   uint64_t memory_bytes = 0;     // for a reference on the CPU; 0: three quarters of the free memory
   double start_seconds = 180;    // for importing torch
   bool many_references = false;  // one process for all references: for tests with our own sources
+  bool gpu = false;  // its references use CUDA, which works in a process without forks only
 };
 
 class TorchProcess {
@@ -51,6 +52,8 @@ class TorchProcess {
   struct Sent;
   TorchOutcome launch();
   Status start_confined(std::vector<std::string> command);
+  void make_room_for(const std::string& reference, const TorchCall& call);
+  bool end_reference();
   Result<Sent> send(Json request, const std::vector<const tensor::HostTensor*>& tensors);
   TorchAnswer receive(const Sent& sent, double timeout_seconds);
   TorchAnswer exchange(Json request, const std::vector<const tensor::HostTensor*>& tensors,
@@ -61,7 +64,8 @@ class TorchProcess {
   const TorchOptions options_;
   std::optional<os::ScratchFolder> scratch_;  // the only folder it can write
   std::unique_ptr<os::Child> child_;
-  std::optional<std::string> reference_;  // path and text of the reference that it has executed
+  std::optional<std::string> reference_;  // path and texts of the reference that it has executed
+  bool alone_ = false;                    // it runs references itself, without forks
   std::string program_;                   // the file that the reference loads: exported_program()
   std::unique_ptr<Sent> greeting_sent_;   // to a child that has not answered yet
   Json greeting_;

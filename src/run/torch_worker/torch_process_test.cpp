@@ -250,6 +250,31 @@ TEST_F(TorchTest, HasNoCudaOnACpuBuild) {
   EXPECT_EQ(shared_process()->run(call, 60).outcome.kind, TorchKind::NoCuda);
 }
 
+// What a reference does to torch ends with it. Importing torch again is needed only when a
+// reference leaves a process behind.
+TEST_F(TorchTest, EveryReferenceGetsAForkOfACleanProcess) {
+  TorchProcess process;
+  const auto run_alone = [&](const std::string& text) {
+    return process.run(call_of("import os, torch\n" + text), 60);
+  };
+  ASSERT_TRUE(
+      run_alone("torch.sin = torch.cos\ndef f():\n    return torch.sin(torch.ones(1))\n").ok());
+  const std::string plain = "def f():\n    return torch.sin(torch.zeros(1))\n";
+  for (int i = 0; i < 2; ++i) {
+    const TorchAnswer answer = run_alone(plain);
+    ASSERT_TRUE(answer.ok()) << outcome_text(answer.outcome);
+    EXPECT_EQ(numbers_of(answer.outputs[0].tensor), (std::vector<double>{0}));
+  }
+  EXPECT_EQ(process.started(), 1);
+  ASSERT_TRUE(run_alone("if os.fork() == 0:\n"
+                        "    os.closerange(0, 4096)\n"
+                        "    os.execvp('sleep', ['sleep', '600'])\n"
+                        "def f():\n    return torch.ones(1)\n")
+                  .ok());
+  ASSERT_TRUE(run_alone(plain).ok());
+  EXPECT_EQ(process.started(), 2) << "its process is ended with all the others";
+}
+
 /// Raw bytes sent and returned, for every dtype that torch has.
 class TorchDtypes : public testing::TestWithParam<DType> {};
 

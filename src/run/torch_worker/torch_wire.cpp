@@ -95,20 +95,11 @@ TorchOutcome read_outputs(const Json& list, int fd, std::vector<TorchTensor>* ou
   return {};
 }
 
-/// Fills in the text: the process cannot read the user's files.
-TorchSource with_text(TorchSource source) {
-  if (!source.text.empty() || source.path.empty()) return source;
-  if (Result<std::string> text = os::read_file(source.path, kMostSourceBytes))
-    source.text = std::move(text).value();
-  return source;
-}
-
-Json source_json(const TorchSource& given) {
-  const TorchSource source = with_text(given);
+Json source_json(const TorchSource& source) {
   Json json = Json::object();
   json.set("path", source.path);
   if (!source.text.empty()) json.set("text", source.text);
-  json.set("neighbours", imported_neighbours(source));
+  json.set("neighbours", source.neighbours);
   json.set("entry", source.entry);
   json.set("globals", json_of(source.globals));
   if (source.evaluation) json.set("evaluation", true);
@@ -139,6 +130,15 @@ Json gradients_json(const TorchGradients& gradients) {
 }
 
 }  // namespace
+
+void add_texts(TorchSource* source) {
+  if (source->path.empty()) return;
+  if (source->text.empty()) {
+    if (Result<std::string> text = os::read_file(source->path, kMostSourceBytes))
+      source->text = std::move(text).value();
+  }
+  source->neighbours = imported_neighbours(*source);
+}
 
 void put_call(const TorchCall& call, Json* request,
               std::vector<const tensor::HostTensor*>* tensors) {

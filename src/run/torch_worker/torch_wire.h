@@ -13,6 +13,10 @@
 
 namespace kw::torch_worker {
 
+/// Fills in the reference's text and those of the files that it imports from its folder: the
+/// process cannot read the user's files.
+void add_texts(TorchSource* source);
+
 /// Sets the call's members of the request and appends its tensors to the list; members name them by
 /// index.
 void put_call(const TorchCall& call, Json* request,
