@@ -19,6 +19,7 @@
 #include "graph/cost.h"
 #include "kernel/number_expr.h"
 #include "kernel/plan_names.h"
+#include "os/file_error.h"
 
 namespace kw::frontend {
 namespace {
@@ -467,7 +468,7 @@ Result<task::Task> make_task(TaskDraft draft) {
   const task::Dims dims = KW_TRY(settle_dims(draft, task.notes));
   settle_scalars(draft, dims, task.notes);
   const Trace trace = KW_TRY(trace_entry(draft.entry, dims));
-  task.name = stem_of(draft.entry.source->path);
+  task.name = os::without_controls(stem_of(draft.entry.source->path));
   task.source_path = draft.entry.source->path;
   task.source = draft.entry.source->text;
   task.format = draft.format;

@@ -15,6 +15,7 @@
 #include "frontend/entry.h"
 #include "frontend/make_task.h"
 #include "frontend/numbers.h"
+#include "os/file_error.h"
 #include "os/files.h"
 #include "task_formats/load_fixture.h"
 #include "task_formats/load_folder.h"
@@ -194,7 +195,8 @@ Result<task::Task> load_task(const std::string& path, const LoadOptions& options
   if (is_rkb(path)) return load_rkb(path, options);
   if (os::is_directory(path) || path.ends_with("/task.toml") || path == "task.toml")
     return is_fixture(path) ? load_fixture(path, options) : load_folder(path, options);
-  if (!os::exists(path)) return input_error("{}: no such file or folder", path);
+  if (!os::exists(path))
+    return input_error("{}: no such file or folder", os::without_controls(path));
   if (!path.ends_with(".py"))
     return input_error("{} is not a task; give a .py file, or a folder with a task.toml", path);
   const std::string text = KW_TRY(os::read_file(path, frontend::kMaxSourceBytes));

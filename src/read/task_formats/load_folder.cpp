@@ -14,6 +14,7 @@
 #include "core/text.h"
 #include "frontend/backward.h"
 #include "frontend/make_task.h"
+#include "os/file_error.h"
 #include "os/files.h"
 #include "os/inside.h"
 #include "task_formats/load_source.h"
@@ -183,7 +184,8 @@ Result<task::Task> load_folder(const std::string& path, const LoadOptions& optio
                   reference.substr(reference.rfind('/') + 1));
   task::Task task = std::move(loaded).value();
   task.format = "folder";
-  task.name = toml.name.empty() ? folder.substr(folder.rfind('/') + 1) : toml.name;
+  task.name =
+      os::without_controls(toml.name.empty() ? folder.substr(folder.rfind('/') + 1) : toml.name);
   task.prompt = std::move(prompt)->value_or("");
   apply_inputs(task, toml);
   KW_TRY(apply_shapes(task, toml, options, toml_path));

@@ -17,6 +17,7 @@
 #include "core/text.h"
 #include "frontend/backward.h"
 #include "graph/graph.h"
+#include "os/file_error.h"
 #include "os/files.h"
 #include "os/inside.h"
 #include "task_formats/load_source.h"
@@ -337,7 +338,7 @@ Status Variants::place(const RkbConfig& config, bool timed) {
 void Variants::finish(Variant& variant) const {
   task::Task& task = variant.task;
   task.format = "robust-kbench";
-  task.name = folder_name(reading_.place);
+  task.name = os::without_controls(folder_name(reading_.place));
   if (!variant.name.empty()) task.name += "[" + variant.name + "]";
   task.prompt = reading_.file.description;
   if (options_.dims.empty()) {

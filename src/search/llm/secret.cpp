@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/ascii.h"
 #include "core/text.h"
 #include "os/files.h"
 
