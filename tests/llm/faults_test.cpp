@@ -274,7 +274,9 @@ TEST(Network, AKeyIsNotSentInTheClear) {
 
 TEST(Network, AMissingLibraryIsNamed) {
   const auto http = make_curl_http({"libcurl-that-is-not-there.so.4"});
-  const HttpOutcome outcome = http->send({}, {});
+  HttpRequest request;
+  request.url = "https://example.com/v1";
+  const HttpOutcome outcome = http->send(request, {});
   EXPECT_EQ(outcome.problem, HttpProblem::NoLibrary);
   EXPECT_NE(outcome.detail.find("libcurl4"), std::string::npos) << outcome.detail;
 }

@@ -57,12 +57,24 @@ with tempfile.TemporaryDirectory() as name, ModelServer(key=KEY) as server:
         check(sockets(folder) == {home}, f"{model}: only the provider is connected to")
         check(KEY not in done.stdout + done.stderr, f"{model}: no key in the output")
 
-    # A proxy never sees what goes to this machine.
-    proxied = {**run, "env": environment(folder, server, http_proxy="http://127.0.0.1:9", ALL_PROXY="http://127.0.0.1:9")}
-    server.state.steps = [{"text": "hello"}]
-    done = subprocess.run([ask, MODELS[0], "hi"], **proxied)
-    check(done.returncode == 0, "a provider on this machine is asked without the proxy", done.stdout + done.stderr)
-    check(sockets(folder) == {home}, "the proxy is not connected to")
+    # A proxy never sees what goes to this machine, however the variables are written.
+    away = "http://127.0.0.1:9"
+    for variables in ({"http_proxy": away, "ALL_PROXY": away}, {"HTTP_PROXY": away, "all_proxy": away, "no_proxy": "", "NO_PROXY": "example.com"}):
+        proxied = {**run, "env": environment(folder, server, **variables)}
+        server.state.steps = [{"text": "hello"}]
+        done = subprocess.run([ask, MODELS[0], "hi"], **proxied)
+        check(done.returncode == 0, f"{variables}: a provider on this machine is asked without the proxy", done.stdout + done.stderr)
+        check(sockets(folder) == {home}, f"{variables}: the proxy is not connected to")
+
+    # Redirects are not followed, wherever they lead.
+    for status, place in ((301, "http://127.0.0.1:9/v1"), (302, "/v2/messages"), (303, "//127.0.0.1:9/"), (307, "https://example.invalid/?key=" + KEY),
+                          (308, "../other")):
+        server.state.steps = [{"fault": "raw", "status": status, "body": "", "headers": {"location": place}}]
+        before = len(server.requests())
+        done = subprocess.run([ask, MODELS[0], "hi"], **run)
+        check(done.returncode == 1 and "redirects are not followed" in done.stdout, f"{status}: an error with words", done.stdout)
+        check(len(server.requests()) == before + 1 and sockets(folder) == {home}, f"{status}: asked once")
+        check(KEY not in done.stdout + done.stderr, f"{status}: no key in the place that it names", done.stdout)
 
     # Nothing else opens any.
     for command in (["doctor"], ["doctor", "--json"], ["--version"], ["help"]):

@@ -44,7 +44,7 @@ def parent_of(pid):
     return int(open("/proc/%%d/status" %% pid).read().split("PPid:")[1].split()[0])
 template = os.getppid()
 parent = parent_of(parent_of(template))
-assert b"kernelwright" in open("/proc/%%d/cmdline" %% parent, "rb").read().split(b"\0")[0]
+assert b"kernelwright" in open("/proc/%%d/cmdline" %% parent, "rb").read().split(b"\\0")[0]
 attempt("keys", lambda: "sesame" in open("/proc/%%d/environ" %% parent).read() or 1 / 0)
 attempt("own_keys", lambda: [v for v in os.environ.values() if "sesame" in v][0])
 attempt("memory", lambda: open("/proc/%%d/mem" %% parent, "rb"))
@@ -131,22 +131,23 @@ h.check(not left, "no folder is left behind: %s" % left)
 # --- told once per content, also by later commands ---
 PLAIN = 'import torch\n\ndef reference(x: "fp32[N]"):\n    return torch.special.bessel_j0(x) + %d\n'
 NOTICE = "PyTorch executes"
-told = h.write("told.py", PLAIN % 1)
-h.check(h.run("describe", told, "--json").stderr == "", "a document is not disturbed")
-h.check(NOTICE in h.run("describe", told).stderr, "and does not count as told")
-h.check(NOTICE not in h.run("describe", h.write("copy.py", PLAIN % 1)).stderr, "told once, whatever the name")
-h.write("told.py", PLAIN % 2)
-h.check(NOTICE in h.run("describe", told).stderr, "a changed file is told again")
-os.makedirs(h.path("shared/kernelwright"))
-os.chmod(h.path("shared/kernelwright"), 0o777)
-for kept in (h.path("shared"), "/dev/null/x"):
-    h.check(NOTICE in h.run("describe", told, env={"XDG_DATA_HOME": kept}).stderr, "where nothing can be remembered it is told")
-os.makedirs(h.path("imports"))
-h.write("imports/helper.py", "ONE = 1\n")
-imports = h.write("imports/ref.py", "from helper import ONE\n" + PLAIN % 3)
-h.run("describe", imports)
-h.write("imports/helper.py", "ONE = 2\n")
-h.check(NOTICE in h.run("describe", imports).stderr, "what it imports has changed")
+os.makedirs(h.path("told/imports"))
+for name, text in (("one.py", PLAIN % 1), ("copy.py", PLAIN % 1), ("imports/helper.py", "ONE = 1\n"), ("imports/ref.py", "from helper import ONE\n" + PLAIN % 3)):
+    h.write("told/" + name, text)
+
+
+def notices(*more, env=None):
+    done = h.run("screen", h.path("told"), "--allow-python", *more, env=env)
+    h.check(done.returncode == 0, "screen", done)
+    return done.stderr.count(NOTICE) if not more else done.stderr
+
+
+h.check(notices("--json") == "", "a document is not disturbed")
+h.check(notices() == 2, "documents tell nobody; the same content is told once, whatever its name")
+h.write("told/one.py", PLAIN % 2)
+h.write("told/imports/helper.py", "ONE = 2\n")
+h.check(notices() == 2, "a changed file is told again, and one whose import has changed; the third is known from the command before")
+h.check(notices(env={"XDG_DATA_HOME": "/dev/null/x"}) == 3, "where nothing can be remembered all are told")
 
 # --- every reference begins afresh: what one does to its process does not reach the next ---
 SPOILS = """
@@ -216,8 +217,7 @@ if os.fork() == 0:
 """
 TAIL = '\ndef reference(x: "fp32[N]"):\n    return torch.special.bessel_j0(x)\n'
 os.makedirs(h.path("folder"))
-BEFORE = (SPOILS, STAYS, "import os\nos.closerange(0, 4096)\n", "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n",
-          "import os\nos._exit(3)\n", "")
+BEFORE = (SPOILS, STAYS, "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n")
 for number, first in enumerate(BEFORE):
     h.write("folder/a%d.py" % number, "import torch\n" + first + TAIL)
     h.write("folder/b%d.py" % number, LOOKS % os.nice(0) + TAIL)

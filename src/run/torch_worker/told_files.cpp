@@ -4,6 +4,10 @@
 // not the user. Beyond kMostBytes it begins empty.
 #include "torch_worker/told_files.h"
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
 #include "core/text.h"
 #include "os/files.h"
 #include "os/own_files.h"
@@ -25,10 +29,9 @@ std::string remembered() {
 
 bool was_told(const std::string& hash) {
   if (os::is_served()) return false;
-  for (const std::string_view line : split_lines(remembered())) {
-    if (line == hash) return true;
-  }
-  return false;
+  const std::string text = remembered();
+  const std::vector<std::string_view> lines = split_lines(text);
+  return std::find(lines.begin(), lines.end(), hash) != lines.end();
 }
 
 void remember_told(const std::string& hash) {

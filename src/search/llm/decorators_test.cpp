@@ -15,6 +15,7 @@
 #include "llm/fenced.h"
 #include "llm/ledger.h"
 #include "llm/rate_limit.h"
+#include "llm/redacting.h"
 #include "llm/retry.h"
 #include "os/files.h"
 
@@ -70,6 +71,28 @@ Request question(const std::string& model = "claude-sonnet-4-6") {
 }
 
 Config built_in() { return parse_config("", "p.toml").value(); }
+
+// Any provider may have seen the key of another: in its environment, or from a user's prompt.
+TEST(RedactingTest, TakesOutTheKeysOfAllProviders) {
+  const std::string one = "sk-one-0123456789", two = "sk-two-abcdefghij";
+  Reply reply = text_reply("both: " + one + " " + two);
+  reply.calls = {make_tool_call("id", "tool", R"({"x": ")" + two + "\"}")};
+  Failure failure = failed(FailureKind::Server);
+  failure.message = "no such key: " + one;
+  Scripted scripted({reply, failure});
+  scripted.before = [&](const Watch& watch) {
+    if (!watch.on_text) return;
+    for (const char c : "text " + one + " and " + two) watch.on_text(std::string(1, c));
+  };
+  Redacting redacting(scripted, {Secret(one), Secret(two)});
+  std::string streamed;
+  const Watch watch{[&](std::string_view text) { streamed += text; }};
+  const Outcome outcome = redacting.complete(question(), watch);
+  EXPECT_EQ(streamed, "text [key] and [key]");
+  EXPECT_EQ(outcome->text, "both: [key] [key]");
+  EXPECT_EQ(outcome->calls[0].arguments.find(two), std::string::npos);
+  EXPECT_EQ(redacting.complete(question(), Watch{}).failure().message, "no such key: [key]");
+}
 
 TEST(Retrying, WaitsLongerEachTime) {
   Scripted inner({failed(FailureKind::Overloaded), failed(FailureKind::Server),
@@ -493,7 +516,8 @@ TEST_F(Cassettes, NameTheFirstDifference) {
   labelled.label = "not sent";
   labelled.timeout_seconds = 1;
   EXPECT_TRUE(cassette->play("anthropic", labelled));
-  EXPECT_NE(why("anthropic", with("hello world")).find("the run requested another"), std::string::npos);
+  EXPECT_NE(why("anthropic", with("hello world")).find("the run requested another"),
+            std::string::npos);
 }
 
 TEST_F(Cassettes, RefuseWhatIsNone) {
