@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdio>
 #include <new>
+#include <system_error>
 
 #include "commands/command.h"
 #include "commands/watch.h"
@@ -176,6 +177,9 @@ int main(int argc, char** argv) {
     code = start(argc, argv);
   } catch (const std::bad_alloc&) {
     std::fputs("kernelwright: out of memory\n", stderr);
+    return kEnvironment;
+  } catch (const std::system_error& refused) {  // no thread, no memory for one, no descriptor
+    std::fprintf(stderr, "kernelwright: the system refused: %s\n", refused.what());
     return kEnvironment;
   } catch (const std::exception& bug) {
     return report_bug(bug.what());

@@ -1,5 +1,8 @@
 #include "os/memory.h"
 
+#include <fmt/core.h>
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -52,6 +55,29 @@ uint64_t available_memory() {
     if (here > 0) available = available == 0 ? here : std::min(available, here);
   }
   return available;
+}
+
+std::string why_no_memory(uint64_t bytes) {
+  constexpr uint64_t kMega = uint64_t{1} << 20;
+  struct Row {
+    int which;
+    const char* option;
+  };
+  for (const Row& row : {Row{RLIMIT_AS, "-v"}, Row{RLIMIT_DATA, "-d"}}) {
+    struct rlimit limit {};
+    if (::getrlimit(row.which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) continue;
+    if (limit.rlim_cur < bytes)
+      return fmt::format("ulimit {} allows {} MiB, and up to {} MiB are needed", row.option,
+                         limit.rlim_cur / kMega, bytes / kMega);
+  }
+  constexpr uint64_t kStrict = 2;  // Linux then refuses what it could not back
+  if (read_number("/proc/sys/vm/overcommit_memory") != kStrict) return "";
+  const uint64_t limit = read_key("/proc/meminfo", "CommitLimit:") * 1024;
+  const uint64_t used = read_key("/proc/meminfo", "Committed_AS:") * 1024;
+  const uint64_t left = limit > used ? limit - used : 0;
+  if (left >= bytes) return "";
+  return fmt::format("vm.overcommit_memory is 2 and leaves {} MiB, and up to {} MiB are needed",
+                     left / kMega, bytes / kMega);
 }
 
 }  // namespace kw::os

@@ -3,13 +3,16 @@
 // has precompiled the same headers is preferred. So a thread that compiles variants of one module
 // keeps one warm worker. A worker is replaced after recycle_after compiles.
 // A call of NVRTC in our process would save the messages, but one bad source would end the run.
-// NVRTC removes precompiled headers only on a clean exit. So they are in a folder named by our
-// process, and the next one deletes what a killed one left.
+// A verdict lasts, so a compile counts against the source only if nothing else explains its
+// failure: it failed in a new worker, that could have all its memory, and that was not killed. NVRTC
+// removes precompiled headers only on a clean exit. So they are in a folder named by our process,
+// and the next one deletes what a killed one left.
 #include "compile/nvrtc_compiler.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -26,6 +29,7 @@
 #include "kernel/inject.h"
 #include "os/files.h"
 #include "os/interrupt.h"
+#include "os/memory.h"
 #include "os/own_program.h"
 #include "os/scratch.h"
 
@@ -44,6 +48,21 @@ std::string headers_key(const ports::CompileRequest& request) {
     if (trim(line).starts_with('#')) key += std::string(line);
   }
   return hash_hex(key);
+}
+
+/// Whether a signal from outside ended it: no source can make its compiler send itself one of
+/// these.
+bool was_killed(const std::string& ended) {
+  return std::ranges::any_of(std::array{"(SIGKILL)", "(SIGTERM)", "(SIGHUP)", "(SIGINT)"},
+                             [&](const char* name) { return ended.find(name) != ended.npos; });
+}
+
+/// A failure that a lack of memory may explain.
+Status blame_machine(const ports::CompileOutcome& outcome, uint64_t memory_bytes) {
+  if (!outcome.failed || !outcome.failed->crashed) return Done{};
+  const std::string why = os::why_no_memory(memory_bytes);
+  if (why.empty()) return Done{};
+  return environment_error("the compiler ran out of memory: {}", why);
 }
 
 std::string absolute(const std::string& folder) {
@@ -222,7 +241,7 @@ Result<ports::CompileOutcome> NvrtcCompiler::compile(const ports::CompileRequest
   request.file_name = quotable(request.file_name);
   for (std::string& folder : request.include_folders) folder = absolute(folder);
   const std::string frame = encode(request);
-  bool was_killed = false;
+  bool killed_before = false;
   for (;;) {
     std::unique_ptr<Worker> worker = KW_TRY(acquire(request));
     const bool fresh = worker->compiles++ == 0;
@@ -235,14 +254,15 @@ Result<ports::CompileOutcome> NvrtcCompiler::compile(const ports::CompileRequest
       worker->wants_rest = reply.wants_rest;
       release(std::move(worker));
       if (!reply.error.empty()) return environment_error(reply.error);
+      // A used worker may have spent its memory on earlier sources.
+      if (!fresh && reply.outcome.failed && reply.outcome.failed->crashed) continue;
+      KW_TRY(blame_machine(reply.outcome, options_.memory_bytes));
       return std::move(reply.outcome);
     }
     ports::CompileOutcome outcome = lost(*worker, state, request);
     const std::string ended = worker->child->how_it_ended();
     const bool disk_full = worker->precompiles && ended.find("SIGBUS") != std::string::npos;
-    // No source can cause SIGKILL. The machine or a user sent it, so retry once.
-    const bool killed = state != os::ChannelState::TimedOut &&
-                        ended.find("SIGKILL") != std::string::npos && !was_killed;
+    const bool killed = state != os::ChannelState::TimedOut && was_killed(ended);
     worker.reset();
     forget();
     if (os::interrupted()) return environment_error("interrupted");
@@ -251,11 +271,18 @@ Result<ports::CompileOutcome> NvrtcCompiler::compile(const ports::CompileRequest
       precompile_ = false;
       continue;
     }
-    was_killed = was_killed || killed;
+    if (killed && killed_before)
+      return environment_error(
+          "the compile worker {} twice: the machine may lack memory, or a user ended it; run the "
+          "command again with more memory free",
+          ended);
+    killed_before = killed_before || killed;
     if (killed) continue;
     // A used worker may have been damaged by earlier sources. Only a new one proves that this
     // source is the cause.
-    if (fresh || state == os::ChannelState::TimedOut) return outcome;
+    if (!fresh && state != os::ChannelState::TimedOut) continue;
+    KW_TRY(blame_machine(outcome, options_.memory_bytes));
+    return outcome;
   }
 }
 

@@ -436,6 +436,15 @@ TEST_F(Nvrtc, ACompileThatEatsMemoryIsStopped) {
   EXPECT_EQ(text_of(must_run(nvrtc, request("__global__ void k() {}", {"k"}))), "compiled");
 }
 
+// It says nothing about the source, so it must not become a verdict.
+TEST_F(Nvrtc, AKilledWorkerIsTheMachinesFault) {
+  auto nvrtc = compiler({.worker_argv = {"/proc/self/exe", "killed-worker"}});
+  const auto outcome = nvrtc.compile(request("__global__ void k() {}", {"k"}));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().blame, Blame::Environment);
+  EXPECT_NE(outcome.error().message.find("twice"), std::string::npos) << outcome.error().message;
+}
+
 TEST_F(Nvrtc, ThreadsCompileInParallelAndWorkersAreRecycled) {
   auto nvrtc = compiler({.workers = 2, .recycle_after = 3});
   std::vector<std::thread> threads;

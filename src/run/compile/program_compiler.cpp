@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 
 #include "compile/compiler_messages.h"
@@ -19,6 +20,7 @@
 #include "cuda_source/source_host.h"
 #include "kernel/inject.h"
 #include "os/files.h"
+#include "os/memory.h"
 #include "os/process.h"
 #include "os/scratch.h"
 #include "os/spawn.h"
@@ -27,6 +29,8 @@ namespace kw::compile {
 namespace {
 
 constexpr uint64_t kMemoryBytes = uint64_t{8} << 30;
+constexpr const char* kMemorySigns[] = {"out of memory", "bad_alloc", "Cannot allocate memory",
+                                        "memory exhausted", "failed to map segment"};
 
 /// What every program here needs to start and to load its libraries.
 void add_system(os::Allowed* allowed) {
@@ -51,6 +55,16 @@ struct ProgramCompiler::Step {
   os::ProcessResult process;
   std::string log() const { return process.out + process.err; }
   bool good() const { return process.exit_code == 0 && process.signal == 0 && !process.timed_out; }
+  /// By a signal from outside: no source can make its compiler send itself one of these.
+  bool was_killed() const {
+    const int signal = process.signal != 0 ? process.signal : process.exit_code - 128;
+    return !process.timed_out && (signal == SIGKILL || signal == SIGTERM || signal == SIGHUP);
+  }
+  bool ran_out() const {
+    const std::string text = log();
+    return std::ranges::any_of(kMemorySigns,
+                               [&](const char* sign) { return text.find(sign) != text.npos; });
+  }
 };
 
 std::string ProgramCompiler::name() const {
@@ -70,6 +84,28 @@ Result<ProgramCompiler::Step> ProgramCompiler::run(const std::vector<std::string
                                                    const ports::CompileRequest& request,
                                                    const std::string& scratch,
                                                    double deadline) const {
+  Step step = KW_TRY(run_once(command, request, scratch, deadline));
+  if (step.was_killed()) step = KW_TRY(run_once(command, request, scratch, deadline));
+  if (step.good() || step.process.timed_out) return step;
+  const std::string log = step.log();
+  if (log.find("No space left on device") != std::string::npos)
+    return environment_error("{}: no space left in {}", dialect_.shown_as, scratch);
+  if (step.was_killed())
+    return environment_error(
+        "{} was killed twice: the machine may lack memory, or a user ended it; run the command "
+        "again with more memory free",
+        dialect_.shown_as);
+  const bool crashed = step.process.signal != 0 || step.process.exit_code >= 128;
+  const std::string why = os::why_no_memory(kMemoryBytes);
+  if ((crashed || step.ran_out()) && !why.empty())
+    return environment_error("{} ran out of memory: {}", dialect_.shown_as, why);
+  return step;
+}
+
+Result<ProgramCompiler::Step> ProgramCompiler::run_once(const std::vector<std::string>& command,
+                                                        const ports::CompileRequest& request,
+                                                        const std::string& scratch,
+                                                        double deadline) const {
   os::Allowed allowed = dialect_.allowed;
   add_system(&allowed);
   allowed.reading.insert(allowed.reading.end(), request.include_folders.begin(),

@@ -41,8 +41,12 @@ class ProgramCompiler : public ports::Compiler {
   struct Step;  // one program run
   std::optional<ports::CompileFailed> host_code(const ports::CompileRequest& request) const;
 
+  /// Environment Error when the machine, not the source, explains a failure.
   Result<Step> run(const std::vector<std::string>& command, const ports::CompileRequest& request,
                    const std::string& scratch, double deadline) const;
+  Result<Step> run_once(const std::vector<std::string>& command,
+                        const ports::CompileRequest& request, const std::string& scratch,
+                        double deadline) const;
   std::optional<Error> target_error(const ports::CompileRequest& request,
                                     const std::string& log) const;
   ports::CompileFailed failure(const ports::CompileRequest& request, const Step& step,

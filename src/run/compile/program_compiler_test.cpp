@@ -39,6 +39,29 @@ std::string text_of(const Result<CompileOutcome>& outcome) {
   return text;
 }
 
+/// A compiler that is a shell script.
+Result<CompileOutcome> compiled_by(const std::string& script) {
+  Dialect dialect;
+  dialect.shown_as = "a script";
+  dialect.path = "/bin/sh";
+  dialect.command = [script](const CompileRequest&, const std::string&, const std::string&) {
+    return std::vector<std::string>{"/bin/sh", "-c", script};
+  };
+  return ProgramCompiler(dialect).compile(request("__global__ void k() {}", {"k"}, ImageKind::Ptx));
+}
+
+TEST(ProgramCompiler, AFailureOfTheMachineIsNoVerdict) {
+  for (const char* script : {"kill -9 $$", "exit 137", "kill -TERM $$",
+                             "echo 'x: No space left on device' >&2; exit 1"}) {
+    const auto outcome = compiled_by(script);
+    ASSERT_FALSE(outcome) << script;
+    EXPECT_EQ(outcome.error().blame, Blame::Environment) << script;
+  }
+  const auto crashed = compiled_by("kill -SEGV $$");
+  ASSERT_TRUE(crashed) << crashed.error().message;
+  EXPECT_TRUE(crashed->failed && crashed->failed->crashed) << "its own crash is the source's";
+}
+
 TEST(Entries, AreAppendedAndTakenOut) {
   EXPECT_EQ(with_entries("x", {"k<1>", "n::f"}),
             "x\n#line 1 \"kw_entries\"\n"
