@@ -174,6 +174,13 @@ Status write_file(const std::string& path, std::string_view bytes, Sync sync) {
   return file_error("writing", path, code);
 }
 
+Status sync_file(const std::string& path) {
+  const Fd fd(open_retrying(path, O_RDONLY | O_NOCTTY));
+  const bool synced = fd.get() >= 0 && (::fdatasync(fd.get()) == 0 || errno == EINVAL);
+  if (!synced) return file_error("writing", path, errno);
+  return Done{};
+}
+
 bool exists(const std::string& path) {
   struct stat st {};
   return ::stat(path.c_str(), &st) == 0;

@@ -18,6 +18,8 @@ enum class Sync : uint8_t { Yes, No };
 /// new content, never a part. Sync::Yes adds an fsync before the rename. Only this user can read
 /// the new file.
 Status write_file(const std::string& path, std::string_view bytes, Sync sync = Sync::Yes);
+/// Waits until the file's bytes are on the disk.
+Status sync_file(const std::string& path);
 /// Writes to an open file. Returns 0, or the errno of the write that failed.
 int write_all(int fd, std::string_view bytes);
 bool exists(const std::string& path);

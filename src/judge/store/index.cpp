@@ -14,6 +14,7 @@
 #include <map>
 
 #include "core/hash.h"
+#include "core/text.h"
 #include "os/disk.h"
 #include "os/files.h"
 #include "os/inside.h"
@@ -114,6 +115,14 @@ class Index {
     return marks;
   }
 
+  /// Of each folder, with the hash of its row.
+  Result<std::map<std::string, std::string>> whole_marks() {
+    std::map<std::string, std::string> marks;
+    for (const SqlRow& row : KW_TRY(database_.run("SELECT folder, mark FROM runs")))
+      marks[text(row[0])] = text(row[1]);
+    return marks;
+  }
+
   Result<std::vector<RunRow>> rows(const std::string& root) {
     std::vector<RunRow> list;
     for (const SqlRow& row : KW_TRY(database_.run(
@@ -190,6 +199,40 @@ Result<std::vector<RunRow>> list_runs(const std::string& root) {
     if (os::lock_holder(Layout{row.folder}.lock())) row.status = "running";
   }
   return rows;
+}
+
+std::vector<std::string> index_faults(const std::string& root) {
+  std::vector<std::string> found;
+  if (!os::exists(index_path(root))) return found;
+  Result<Index> index = Index::open(index_path(root));
+  if (index) {
+    if (const Status sound = index->check(); !sound) return {sound.error().message};
+  }
+  if (!index) return {index.error().message};
+  const auto marks = index->marks();
+  if (!marks) return {marks.error().message};
+  // A second index, of the rows that these folders give now.
+  Result<Index> fresh = Index::open(":memory:");
+  if (!fresh) return {fresh.error().message};
+  for (const auto& [name, mark] : *marks) {
+    const std::string folder = root + "/" + name;
+    if (mark.empty()) found.push_back(fmt::format("the row of {} was changed", printable(name)));
+    if (mark.empty() || !os::exists(folder) || mark != change_mark(folder)) continue;
+    static_cast<void>(fresh->put(name, mark, summarize(folder)));
+  }
+  const auto had = index->whole_marks(), have = fresh->whole_marks();
+  if (!had || !have) return found;
+  for (const auto& [name, mark] : *have) {
+    if (had->at(name) != mark)
+      found.push_back(fmt::format("the row of {} is not what its folder says", printable(name)));
+  }
+  return found;
+}
+
+Status rebuild_index(const std::string& root) {
+  remove_index(root);
+  KW_TRY(list_runs(root));
+  return Done{};
 }
 
 void make_index(const std::string& root) { static_cast<void>(Index::open(index_path(root))); }

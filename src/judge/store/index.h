@@ -28,6 +28,12 @@ struct RunRow {
 /// be written, all folders are read.
 Result<std::vector<RunRow>> list_runs(const std::string& root);
 
+/// One line for each thing in the index that is not what the folders say. A row that is only out of
+/// date is not a fault: list_runs() reads its folder again.
+std::vector<std::string> index_faults(const std::string& root);
+/// Deletes the index and makes it again.
+Status rebuild_index(const std::string& root);
+
 /// Creates the index of a root if there is none. A failure is ignored.
 void make_index(const std::string& root);
 /// Writes a run's present state to the index beside it, if there is one. A failure is ignored:

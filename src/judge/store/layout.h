@@ -20,6 +20,7 @@ struct Layout {
   std::string manifest() const { return folder + "/run.json"; }
   std::string lock() const { return folder + "/lock"; }
   std::string events() const { return folder + "/events.jsonl"; }
+  std::string signature() const { return folder + "/signature.json"; }
   std::string checkpoint() const { return folder + "/checkpoint.json"; }
   std::string report() const { return folder + "/report.json"; }
   std::string reserve() const { return folder + "/reserve"; }

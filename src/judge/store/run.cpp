@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-#include "core/hash.h"
 #include "core/text.h"
 #include "os/entropy.h"
 #include "os/files.h"
@@ -48,7 +47,7 @@ Status write_inputs(const Layout& at, const RunInputs& inputs, os::Disk& disk, M
   const auto texts = input_texts(inputs);
   for (size_t i = 0; i < texts.size(); ++i) {
     KW_TRY(disk.write(at.input(kInputNames[i]), texts[i], os::Sync::Yes));
-    manifest->input_hashes[kInputNames[i]] = hash_hex(texts[i]);
+    manifest->input_hashes[kInputNames[i]] = signing::digest(texts[i]);
   }
   return Done{};
 }
@@ -56,7 +55,7 @@ Status write_inputs(const Layout& at, const RunInputs& inputs, os::Disk& disk, M
 Status check_inputs(const Layout& at, const Manifest& manifest) {
   for (const auto& [name, hash] : manifest.input_hashes) {
     const std::string text = KW_TRY(read_kept(at, at.input(name)));
-    if (hash_hex(text) == hash) continue;
+    if (same_content(hash, text)) continue;
     return input_error(
         "inputs/{} was changed after the run began, so the run cannot continue; start a new run",
         name);
@@ -97,6 +96,7 @@ Run::~Run() {
     if (os::exists(path)) there.push(path.substr(impl_->at.folder.size() + 1));
   }
   static_cast<void>(impl_->append("closed", Json::object().set("files", std::move(there))));
+  impl_->sign();
   update_index_of(impl_->at.folder);
 }
 
@@ -110,6 +110,7 @@ Result<Run> Run::create(const Where& where, const RunInputs& inputs, os::Disk& d
     const std::string id = KW_TRY(new_id(inputs));
     const Layout at{where.folder.empty() ? where.root + "/" + id : where.folder};
     auto impl = std::make_unique<Impl>(at, disk);
+    impl->signer = own_signer(signing::IfMissing::Make);
     Result<os::FileLock> lock = claim(at, disk);
     if (!lock && where.folder.empty() && lock.error().blame == Blame::Input && attempt < kTries) {
       continue;
@@ -121,9 +122,11 @@ Result<Run> Run::create(const Where& where, const RunInputs& inputs, os::Disk& d
     KW_TRY(impl->repair(&abandoned));
     KW_TRY(write_inputs(at, inputs, disk, &impl->manifest));
     KW_TRY(disk.write(at.manifest(), json_text(to_json(impl->manifest)), os::Sync::Yes));
+    impl->journal.reset();  // its marks begin with run.json
     impl->keep_reserve();
     impl->sessions = 1;
-    KW_TRY(impl->append("opened", Json::object()));
+    KW_TRY(impl->append("opened", impl->session_data(Json::object())));
+    impl->sign();
     if (where.folder.empty()) make_index(where.root);
     update_index_of(at.folder);
     return Run(std::move(impl));
@@ -133,6 +136,8 @@ Result<Run> Run::create(const Where& where, const RunInputs& inputs, os::Disk& d
 Result<Run> Run::open(const std::string& folder, Access access, os::Disk& disk) {
   const Layout at{folder};
   auto impl = std::make_unique<Impl>(at, disk);
+  impl->signer =
+      own_signer(access == Access::Write ? signing::IfMissing::Make : signing::IfMissing::Fail);
   impl->manifest = KW_TRY(read_manifest(at));
   KW_TRY(os::check_contained(folder));
   if (access == Access::Write) {
@@ -150,7 +155,8 @@ Result<Run> Run::open(const std::string& folder, Access access, os::Disk& disk) 
     if (!impl->lock->died().empty()) found.set("died", impl->lock->died());
     impl->keep_reserve();
     ++impl->sessions;
-    KW_TRY(impl->append("opened", std::move(found)));
+    KW_TRY(impl->append("opened", impl->session_data(std::move(found))));
+    impl->sign();
     update_index_of(folder);
   }
   return Run(std::move(impl));

@@ -70,9 +70,10 @@ class Run : public ports::Records {
   Status timed(const std::string& id, const Json& timing) override;
   Status profiled(const std::string& id, const Json& profile) override;
   std::string module_path(const std::string& id) const override;
-  Status event(const record::Event& event);
-  /// The same with the present time.
+  /// Adds an event at the present time.
   Status append(const std::string& kind, const Json& event) override;
+  /// The same, and the event also survives a power cut.
+  Status append_synced(const std::string& kind, const Json& event);
   Status write(const std::string& path, const std::string& text) override;
   /// Links a candidate's files under `path`: kernel.cu, compile.log, result.json, timing.json,
   /// those that exist. For "final" it links the shipped files.
@@ -90,8 +91,15 @@ class Run : public ports::Records {
   std::vector<record::Candidate> candidates() const;
   Result<record::Candidate> candidate(const std::string& id) const;
   bool contains(const std::string& id) const;
-  /// Whether the verdict or timing of a candidate is not what the run's events record.
+  /// Whether the verdict or timing of a candidate is not what the run's events record, or events
+  /// were lost that came after them.
   bool is_altered(const std::string& id) const;
+  /// Whether this user's key made the records of the candidate's verdict and timing. Others may be
+  /// shown, but are judged again before they count.
+  bool is_vouched(const std::string& id) const;
+  /// Why results of this run are shown and not believed: "it is not signed", "it is signed by
+  /// another key (1f2e3d4c5b6a7988)". "" when this user's key signed all of it.
+  std::string foreign() const;
   /// Null when there is none, when it cannot be read or when it is altered.
   Json judgement(const std::string& id) const;
   Json timing(const std::string& id) const;
@@ -101,6 +109,12 @@ class Run : public ports::Records {
   std::string compile_log(const std::string& id) const;
   std::vector<record::Event> events() const;
 
+  /// Temporary files that a killed process left, and the torn end of the events. The next session
+  /// removes them.
+  std::vector<std::string> leftovers() const;
+  /// Moves verdicts and timings that are not what the run recorded to aside/. Their candidates
+  /// count as not judged.
+  Status set_altered_aside();
   /// One line for every file that differs from what was written. Reads all files.
   std::vector<std::string> damage() const;
   /// The number of sessions that ended without closing the run: killed, crashed, power cut.
@@ -115,6 +129,9 @@ class Run : public ports::Records {
 /// "passed" or "failed" (from the report), "interrupted" (can be resumed), "running" (a process
 /// holds it).
 std::string run_status(const std::string& folder);
+/// Why this user's key cannot be used, so that new records are not signed; "" when it can, or will
+/// be made.
+std::string key_fault();
 
 /// $KERNELWRIGHT_RUNS, otherwise $XDG_DATA_HOME/kernelwright/runs, otherwise
 /// ~/.local/share/kernelwright/runs.

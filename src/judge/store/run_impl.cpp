@@ -11,7 +11,6 @@
 #include <algorithm>
 
 #include "core/contains.h"
-#include "core/hash.h"
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "os/files.h"
@@ -23,6 +22,7 @@ namespace {
 
 constexpr uint64_t kLongestFile = uint64_t{1} << 30;
 constexpr size_t kReserveBytes = 256 << 10;  // several times the size of a usual report
+constexpr int kMostUnsigned = 64;            // events between two signatures
 
 Status remove_leftovers(const std::string& folder, os::Disk& disk, int64_t* removed) {
   for (const std::string& name : os::list_directory(folder)) {
@@ -84,9 +84,51 @@ Result<std::string> read_kept(const Layout& at, const std::string& path) {
   return os::read_inside(at.folder, path.substr(at.folder.size() + 1), kLongestFile);
 }
 
-EventLog read_events(const Layout& at) {
-  const Result<std::string> text = read_kept(at, at.events());
-  return text ? parse_events(*text) : EventLog{};
+namespace {
+
+std::string or_empty(const Result<std::string>& text) { return text ? *text : std::string(); }
+
+// The signature is read before the events: a run may be in progress, and events only grow.
+void check_seal(const Seal& seal, const std::string& run_id, std::string_view text,
+                EventFile* journal) {
+  const auto have = static_cast<int64_t>(text.size());
+  if (seal.bytes < 0 || !seal.is_signed(run_id)) {
+    journal->findings.emplace_back("signature.json was changed: it is not signed by its key");
+  } else if (seal.bytes > have) {
+    journal->lost_signed_bytes = seal.bytes - have;
+    journal->findings.push_back(
+        fmt::format("events.jsonl lacks {} bytes at its end that were signed", seal.bytes - have));
+  } else if (journal->log.broken.empty() && journal->log.unreadable.empty() &&
+             signing::digest(text.substr(0, static_cast<size_t>(seal.bytes))) != seal.digest) {
+    journal->findings.emplace_back("events.jsonl was changed after it was signed");
+  }
+}
+
+}  // namespace
+
+std::optional<signing::Signer> own_signer(signing::IfMissing missing) {
+  Result<signing::Signer> signer = signing::Signer::own(missing);
+  return signer ? std::optional(std::move(signer).value()) : std::nullopt;
+}
+
+EventFile read_journal(const Layout& at, const signing::Signer* signer) {
+  const Json seal = read_json(at, at.signature());
+  const std::string manifest = or_empty(read_kept(at, at.manifest()));
+  const std::string text = or_empty(read_kept(at, at.events()));
+  EventFile journal(Chain(manifest, signer));
+  journal.log = parse_events(text, journal.chain);
+  const std::string_view sound = std::string_view(text).substr(0, journal.log.sound_bytes);
+  journal.digest.add(sound);
+  const Result<Json> run = Json::parse(manifest);
+  const bool own = contains(journal.log.proofs, Proof::Own);
+  if (!seal.is_null()) {
+    check_seal(Seal::from(seal), run ? (*run)["id"].as_string() : "", sound, &journal);
+  } else if (own && journal.log.events.size() > 1) {
+    // It is written right after the first event.
+    journal.findings.emplace_back("signature.json is missing");
+  }
+  if (!journal.findings.empty()) journal.log.certain = journal.log.events.size();
+  return journal;
 }
 
 Json read_json(const Layout& at, const std::string& path) {
@@ -99,40 +141,95 @@ Json read_json(const Layout& at, const std::string& path) {
 std::string json_text(const Json& json) { return json.dump(true) + "\n"; }
 
 RecordedResults recorded_in(const EventLog& log) {
+  constexpr std::pair<const char*, const char*> kFiles[] = {
+      {"judged", kVerdictFile}, {"timed", kTimingFile}, {"finished", kReportFile}};
   RecordedResults found;
-  for (const record::Event& event : log.events) {
-    const bool judged = event.kind == "judged";
-    if (!judged && event.kind != "timed") continue;
-    found[{event.data["id"].as_string(), judged ? kVerdictFile : kTimingFile}] = {
-        event.data["hash"].as_string(), event.data["verdict"].as_string()};
+  for (size_t i = 0; i < log.events.size(); ++i) {
+    const record::Event& event = log.events[i];
+    const Json& data = event.data;
+    if (event.kind == "replacing") {
+      const auto known = found.find({data["id"].as_string(), data["file"].as_string()});
+      if (known != found.end()) known->second.next = data["hash"].as_string();
+    }
+    if (event.kind == "set_aside") found.erase({data["id"].as_string(), data["file"].as_string()});
+    for (const auto& [kind, file] : kFiles) {
+      if (event.kind == kind)
+        found[{data["id"].as_string(), file}] = {data["hash"].as_string(),
+                                                 data["verdict"].as_string(),
+                                                 data["module"].as_string(),
+                                                 "",
+                                                 log.proofs[i],
+                                                 i >= log.certain};
+    }
   }
   return found;
 }
 
-// A process that dies between a result and its event leaves a result without an event. Nothing
-// judged may be lost, so such a result counts when a session did not end by itself.
-std::string Run::Impl::wrong_with(const std::string& id, const char* name) const {
+const Standing& Run::Impl::standing(const std::string& id, const char* name) const {
+  const auto [at_id, is_new] = standings.try_emplace({id, name});
+  if (is_new) at_id->second = examine(id, name);
+  return at_id->second;
+}
+
+bool Run::Impl::is_altered(const std::string& id) const {
+  return standing(id, kVerdictFile).altered() || standing(id, kTimingFile).altered();
+}
+
+Json Run::Impl::result(const std::string& id, const char* name) const {
+  const std::lock_guard<std::mutex> guard(mutex);
+  const bool counts = numbers.count(id) > 0 && !is_altered(id) && standing(id, name).counts;
+  return counts ? read_json(at, at.of_candidate(id, name)) : Json();
+}
+
+std::string Run::Impl::module_digest(const std::string& id) const {
+  const auto known = modules.find(id);
+  if (known != modules.end()) return known->second;
+  const Result<std::string> text = read_kept(at, at.of_candidate(id, "module.cu"));
+  return text ? signing::digest(*text) : "";
+}
+
+// A process that dies between a result and its event leaves a result without an event. In a signed
+// run it does not count, as anyone can put a file there; the candidate is judged again.
+Standing Run::Impl::examine(const std::string& id, const char* name) const {
   const auto event = recorded.find({id, name});
-  const std::string path = at.of_candidate(id, name);
+  const std::string path = id.empty() ? at.report() : at.of_candidate(id, name);
   const bool there = os::exists(path);
   if (event == recorded.end()) {
     const bool cut_off = lock || sessions != closed;
-    return there && !cut_off ? "has no event that records it" : "";
+    const std::string wrong = there && !cut_off ? "has no event that records it" : "";
+    return {wrong, !there || (wrong.empty() && !own_events), true, !there};
   }
-  if (!there) return "is missing";
-  const Result<std::string> text = read_kept(at, path);
   const Recorded& record = event->second;
-  if (!text) return "cannot be read: " + text.error().message;
-  if (!record.hash.empty()) return hash_hex(*text) == record.hash ? "" : "was changed";
-  const Result<Json> json = Json::parse(*text);
-  if (!json) return "is not JSON";
-  const bool same = record.verdict.empty() || (*json)["verdict"].as_string() == record.verdict;
-  return same ? "" : fmt::format("was changed: the run recorded '{}'", record.verdict);
+  if (!there && record.hash.empty() && id.empty()) return {};  // an older report is found elsewhere
+  if (!there) return {"is missing", false, true, false};
+  const Result<std::string> text = read_kept(at, path);
+  if (!text) return {"cannot be read: " + text.error().message, false, true, false};
+  if (!record.hash.empty()) {
+    if (!same_content(record.hash, *text) && !same_content(record.next, *text))
+      return {kChanged, false, true, false};
+  } else if (!id.empty()) {
+    const Result<Json> json = Json::parse(*text);
+    if (!json) return {"is not JSON", false, true, false};
+    if (!record.verdict.empty() && (*json)["verdict"].as_string() != record.verdict)
+      return {fmt::format("was changed: the run recorded '{}'", record.verdict), false, true,
+              false};
+  }
+  if (!record.module.empty()) {
+    const std::string module = module_digest(id);
+    if (!module.empty() && module != record.module)
+      return {"is about another module.cu", false, true, false};
+  }
+  return {"", record.certain, record.certain, record.certain && record.proof == Proof::Own};
 }
 
 double Run::Impl::seconds() const {
   const std::chrono::duration<double> now = std::chrono::steady_clock::now() - opened;
   return seconds_before + now.count();
+}
+
+Json Run::Impl::session_data(Json found) const {
+  if (signer) found.set("key", signer->key());
+  return found;
 }
 
 void Run::Impl::scan() {
@@ -144,21 +241,30 @@ void Run::Impl::scan() {
     next_number = std::max(next_number, numbers[id] + 1);
     if (os::exists(at.of_candidate(id, "verdict.json"))) judged.insert(id);
   }
-  const EventLog log = read_events(at);
+  journal.emplace(read_journal(at, signer ? &*signer : nullptr));
+  const EventLog& log = journal->log;
+  findings = journal->findings;
+  lost_signed_bytes = journal->lost_signed_bytes;
+  other_keys = journal->chain.other_keys();
+  own_events = kw::contains(log.proofs, Proof::Own);
   recorded = recorded_in(log);
   lost_events = log.events.empty() && !numbers.empty();
   for (const record::Event& event : log.events) {
     seconds_before = std::max(seconds_before, event.seconds);
     sessions += event.kind == "opened" ? 1 : 0;
     closed += event.kind == "closed" ? 1 : 0;
+    moved_aside += event.kind == "set_aside" ? 1 : 0;
   }
+  journal->log.events.clear();
+  journal->log.proofs.clear();
 }
 
 Status Run::Impl::repair(Json* found) {
-  const EventLog log = read_events(at);
-  if (log.torn_bytes > 0) {
-    KW_TRY(disk.truncate(at.events(), log.sound_bytes));
-    found->set("torn_event_bytes", log.torn_bytes);
+  if (!journal) journal.emplace(read_journal(at, signer ? &*signer : nullptr));
+  if (const uint64_t torn = journal->log.torn_bytes; torn > 0) {
+    KW_TRY(disk.truncate(at.events(), journal->log.sound_bytes));
+    journal->log.torn_bytes = 0;
+    found->set("torn_event_bytes", torn);
   }
   int64_t removed = 0;
   for (const std::string& folder : {at.folder, at.inputs(), at.finals()}) {
@@ -169,6 +275,7 @@ Status Run::Impl::repair(Json* found) {
   }
   if (removed > 0) found->set("unfinished_files", removed);
   if (lost_events) found->set("lost_events", true);
+  if (!findings.empty()) found->set("lost_signed_bytes", std::max<int64_t>(1, lost_signed_bytes));
   return Done{};
 }
 
@@ -179,7 +286,47 @@ void Run::Impl::keep_reserve() {
 void Run::Impl::free_reserve() { static_cast<void>(disk.remove(at.reserve())); }
 
 Status Run::Impl::append(const std::string& kind, Json data) {
-  return disk.append(at.events(), event_line({seconds(), kind, std::move(data)}));
+  return append_event({seconds(), kind, std::move(data)});
+}
+
+// After a failed write it is not known what the file has: it is read again.
+Status Run::Impl::append_event(const record::Event& event) {
+  if (!journal) {
+    Json found;
+    KW_TRY(repair(&found));
+  }
+  const std::string line = journal->chain.extend(to_json(event).dump()) + "\n";
+  if (Status appended = disk.append(at.events(), line); !appended) {
+    journal.reset();
+    return appended;
+  }
+  journal->digest.add(line);
+  journal->log.sound_bytes += line.size();
+  own_events = own_events || signer.has_value();
+  if (++unsigned_events >= kMostUnsigned) sign();
+  return Done{};
+}
+
+void Run::Impl::sign() {
+  if (!signer || !journal || unsigned_events == 0) return;
+  const auto bytes = static_cast<int64_t>(journal->log.sound_bytes);
+  // What is signed must be on the disk first: after a power cut it would seem to be removed.
+  if (!os::sync_file(at.events())) return;
+  const Json seal = make_seal(*signer, manifest.id, journal->digest.hex(), bytes).json();
+  if (disk.write(at.signature(), seal.dump(true) + "\n", os::Sync::No)) unsigned_events = 0;
+}
+
+void Run::Impl::note(const std::pair<std::string, std::string>& file, Recorded record) {
+  record.proof = signer ? Proof::Own : Proof::Other;
+  recorded[file] = std::move(record);
+  standings.erase(file);
+}
+
+void Run::Impl::announce(const std::string& id, const char* name, const std::string& hash) {
+  const auto known = recorded.find({id, name});
+  if (known == recorded.end()) return;
+  Json data = Json::object().set("id", id).set("file", name).set("hash", hash);
+  if (append("replacing", std::move(data))) known->second.next = hash;
 }
 
 Status Run::Impl::write_of_candidate(const std::string& id, const char* name,
@@ -191,10 +338,11 @@ Result<std::string> Run::Impl::merge_of_candidate(const std::string& id, const c
                                                   const Json& members, os::Sync sync) {
   Json all = Json::object();
   // Members of a file that was changed are not kept.
-  if (wrong_with(id, name).empty()) all = read_json(at, at.of_candidate(id, name));
+  if (standing(id, name).counts) all = read_json(at, at.of_candidate(id, name));
   if (!all.is_object()) all = Json::object();
   for (const auto& [key, value] : members.members()) all.set(key, value);
   std::string text = json_text(all);
+  announce(id, name, signing::digest(text));
   KW_TRY(write_of_candidate(id, name, text, sync));
   return text;
 }

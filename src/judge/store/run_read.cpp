@@ -1,15 +1,16 @@
 // A run folder can be edited, copied or damaged, so nothing in it is trusted on reading. Reads
 // never fail as a whole: a missing or unreadable JSON file is null, a damaged candidate is skipped.
 // damage() lists these cases: it compares the hashes of inputs and final files and each candidate's
-// text with its id, and each verdict and timing with its last event. A verdict or timing that
-// differs is not returned either. The alternative, to check everything at opening, would make each
-// open as slow as reading the run. The cost: a caller that needs certainty must ask damage().
+// text with its id, and each verdict, timing and report with its last event, whose mark only the
+// user's key can make (chain.h). One that differs is not returned either. The alternative, to check
+// everything at opening, would make each open as slow as reading the run. The cost: a caller that
+// needs certainty must ask damage().
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 
-#include "core/hash.h"
+#include "core/text.h"
 #include "os/files.h"
 #include "os/lock.h"
 #include "store/event_log.h"
@@ -36,7 +37,7 @@ void damage_of_inputs(const Layout& at, const Manifest& manifest, std::vector<st
     const Result<std::string> text = read_kept(at, at.input(name));
     if (!text) {
       out->push_back(fmt::format("inputs/{} is missing", name));
-    } else if (hash_hex(*text) != hash) {
+    } else if (!same_content(hash, *text)) {
       out->push_back(fmt::format("inputs/{} was changed", name));
     }
   }
@@ -50,7 +51,7 @@ void damage_of_final(const Layout& at, std::vector<std::string>* out) {
     const Result<std::string> text = read_kept(at, at.final_file(name));
     if (!text) {
       out->push_back(fmt::format("final/{} is missing", name));
-    } else if (hash_hex(*text) != hash.as_string()) {
+    } else if (!same_content(hash.as_string(), *text)) {
       out->push_back(fmt::format("final/{} was changed", name));
     }
   }
@@ -87,11 +88,12 @@ void damage_of_events(const Layout& at, const EventLog& log, std::vector<std::st
     out->push_back(fmt::format("events.jsonl: line {} is not an event", line));
   }
   std::set<std::string> written;
-  bool lost = false;
+  bool lost = false, cut = false;
   for (const record::Event& event : log.events) {
     const std::string& id = event.data["id"].as_string();
     if (event.kind == "added" && is_candidate_id(id)) written.insert("candidates/" + id);
     if (event.kind == "finished") written.insert("report.json");
+    cut = cut || (event.kind == "opened" && event.data["lost_signed_bytes"].as_int() > 0);
     lost = lost || (event.kind == "opened" && event.data["lost_events"].as_bool());
     if (event.kind != "closed") continue;
     for (const Json& name : event.data["files"].items()) {
@@ -100,6 +102,11 @@ void damage_of_events(const Layout& at, const EventLog& log, std::vector<std::st
       }
     }
   }
+  for (const int line : log.broken) {
+    out->push_back(
+        fmt::format("events.jsonl: line {} was changed, or a line before it was removed", line));
+  }
+  if (cut) out->push_back("events.jsonl had lost or changed events when the run was opened again");
   if (lost) out->push_back("events.jsonl was missing or empty when the run was opened again");
   for (const std::string& name : written) {
     if (!os::exists(at.folder + "/" + name)) out->push_back(name + " is missing");
@@ -150,28 +157,38 @@ bool Run::contains(const std::string& id) const {
 
 bool Run::is_altered(const std::string& id) const {
   const std::lock_guard<std::mutex> guard(impl_->mutex);
-  return !impl_->wrong_with(id, kVerdictFile).empty() ||
-         !impl_->wrong_with(id, kTimingFile).empty();
+  return impl_->is_altered(id);
 }
 
-Json Run::judgement(const std::string& id) const {
-  return contains(id) && !is_altered(id)
-             ? read_json(impl_->at, impl_->at.of_candidate(id, kVerdictFile))
-             : Json();
+bool Run::is_vouched(const std::string& id) const {
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  return impl_->standing(id, kVerdictFile).vouched && impl_->standing(id, kTimingFile).vouched;
 }
 
-Json Run::timing(const std::string& id) const {
-  return contains(id) && !is_altered(id)
-             ? read_json(impl_->at, impl_->at.of_candidate(id, kTimingFile))
-             : Json();
+std::string Run::foreign() const {
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  for (const std::string& key : impl_->other_keys) {
+    if (!key.empty())
+      return fmt::format("signed by another key ({})", printable(key.substr(0, 16)));
+  }
+  if (impl_->other_keys.empty()) return "";
+  return impl_->own_events ? "signed in part" : "not signed";
 }
+
+Json Run::judgement(const std::string& id) const { return impl_->result(id, kVerdictFile); }
+Json Run::timing(const std::string& id) const { return impl_->result(id, kTimingFile); }
 
 Json Run::profile(const std::string& id) const {
   return contains(id) ? read_json(impl_->at, impl_->at.of_candidate(id, "profile.json")) : Json();
 }
 
 Json Run::checkpoint() const { return read_json(impl_->at, impl_->at.checkpoint()); }
-Json Run::report() const { return read_json(impl_->at, impl_->at.report()); }
+
+Json Run::report() const {
+  const std::lock_guard<std::mutex> guard(impl_->mutex);
+  const bool changed = impl_->standing("", kReportFile).wrong == kChanged;
+  return changed ? Json() : read_json(impl_->at, impl_->at.report());
+}
 
 std::string Run::compile_log(const std::string& id) const {
   if (!contains(id)) return "";
@@ -179,7 +196,26 @@ std::string Run::compile_log(const std::string& id) const {
   return log ? std::move(log).value() : "";
 }
 
-std::vector<record::Event> Run::events() const { return read_events(impl_->at).events; }
+std::vector<record::Event> Run::events() const {
+  return read_journal(impl_->at, impl_->signer ? &*impl_->signer : nullptr).log.events;
+}
+
+std::vector<std::string> Run::leftovers() const {
+  std::vector<std::string> found;
+  const Layout& at = impl_->at;
+  std::vector<std::string> folders = {at.folder, at.inputs(), at.finals()};
+  for (const std::string& id : os::list_directory(at.candidates())) {
+    if (is_candidate_id(id)) folders.push_back(at.candidate(id));
+  }
+  for (const std::string& folder : folders) {
+    for (const std::string& name : os::list_directory(folder)) {
+      if (is_leftover(name)) found.push_back(folder + "/" + name);
+    }
+  }
+  if (!impl_->lock && os::exists(at.reserve())) found.push_back(at.reserve());
+  if (impl_->journal && impl_->journal->log.torn_bytes > 0) found.push_back(at.events());
+  return found;
+}
 
 std::vector<std::string> Run::damage() const {
   std::vector<std::string> found;
@@ -189,12 +225,19 @@ std::vector<std::string> Run::damage() const {
     damage_of_candidate(impl_->at, id, &found);
     const std::lock_guard<std::mutex> guard(impl_->mutex);
     for (const char* name : {kVerdictFile, kTimingFile}) {
-      const std::string wrong = impl_->wrong_with(id, name);
+      const std::string& wrong = impl_->standing(id, name).wrong;
       if (!wrong.empty()) found.push_back(fmt::format("candidates/{}/{} {}", id, name, wrong));
     }
   }
   if (impl_->lost_events && !impl_->lock) found.push_back("events.jsonl is missing or empty");
-  damage_of_events(impl_->at, read_events(impl_->at), &found);
+  found.insert(found.end(), impl_->findings.begin(), impl_->findings.end());
+  damage_of_events(impl_->at,
+                   read_journal(impl_->at, impl_->signer ? &*impl_->signer : nullptr).log, &found);
+  {
+    const std::lock_guard<std::mutex> guard(impl_->mutex);
+    const std::string& wrong = impl_->standing("", kReportFile).wrong;
+    if (wrong == kChanged) found.push_back(fmt::format("{} {}", kReportFile, wrong));
+  }
   damage_of_json(impl_->at, impl_->at.checkpoint(), "checkpoint.json", &found);
   damage_of_json(impl_->at, impl_->at.report(), "report.json", &found);
   damage_of_final(impl_->at, &found);
@@ -210,6 +253,11 @@ int Run::crashes() const {
 std::string run_status(const std::string& folder) {
   const Layout at{folder};
   return os::lock_holder(at.lock()) ? "running" : status_of(read_json(at, at.report()));
+}
+
+std::string key_fault() {
+  const auto signer = signing::Signer::own(signing::IfMissing::Fail);
+  return signer || signer.error().blame == Blame::Input ? "" : signer.error().message;
 }
 
 std::string status_of(const Json& report) {
