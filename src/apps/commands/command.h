@@ -46,6 +46,7 @@ int perform(const Command& command, const std::vector<std::string>& words, Io& i
   EACH("inspect", inspect_command)               \
   EACH("diff", diff_command)                     \
   EACH("gc", gc_command)                         \
+  EACH("fsck", fsck_command)                     \
   EACH("demo", demo_command)                     \
   EACH("mcp", mcp_command)                       \
   EACH("doctor", doctor_command)                 \

@@ -221,6 +221,12 @@ std::string inspect_text(const workflows::RunView& view, size_t most, bool event
   text += line("right", correctness_text(view));
   text += line("best", result_text(view)) + line("kernel", view.kernel_path);
   text += line("candidates", counts_text(view)) + models_lines(view);
+  if (!view.foreign.empty())
+    text += line("signature",
+                 view.foreign + ": its verdicts are not checked; " + "'resume' judges them again");
+  if (view.unsettled_calls > 0)
+    text += line("models", fmt::format("{} calls have no recorded answer; they count as spent: {}",
+                                       view.unsettled_calls, view.unsettled_cost));
   for (const std::string& what : view.damage) {
     text += "  " + report::paint(style, Paint::Error, "damaged") + "    " + printable(what) + "\n";
   }
@@ -282,6 +288,20 @@ std::string gc_text(const store::GcReport& report, bool removed, const Style& st
                             human_bytes(static_cast<uint64_t>(report.freed)),
                             human_bytes(static_cast<uint64_t>(report.bytes)),
                             removed ? "" : "; do it with --delete");
+}
+
+std::string fsck_text(const workflows::FsckReport& report, const Style& style) {
+  std::string text;
+  for (const workflows::FsckFinding& one : report.findings) {
+    const char* word = one.repaired ? "repaired" : one.note ? "note" : "fault";
+    const Paint paint = one.repaired ? Paint::Good : one.note ? Paint::Warning : Paint::Error;
+    text += fmt::format("{}  {}: {}\n", report::paint(style, paint, word), printable(one.where),
+                        printable(one.what));
+    if (!one.repaired && !one.todo.empty()) text += "  " + printable(one.todo) + "\n";
+  }
+  return text + fmt::format("checked {} run{} with {} candidates: {}\n", report.runs,
+                            report.runs == 1 ? "" : "s", report.candidates,
+                            report.has_faults() ? "there are faults" : "no fault is left");
 }
 
 }  // namespace kw::commands

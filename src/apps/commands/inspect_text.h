@@ -6,6 +6,7 @@
 
 #include "report/style.h"
 #include "store/gc.h"
+#include "workflows/fsck.h"
 #include "workflows/inspect.h"
 
 namespace kw::commands {
@@ -16,6 +17,7 @@ std::string inspect_text(const workflows::RunView& view, size_t most, bool event
                          const report::Style& style);
 std::string candidate_text(const workflows::CandidateView& view, const report::Style& style);
 std::string diff_text(const workflows::RunDiff& diff, const report::Style& style);
+std::string fsck_text(const workflows::FsckReport& report, const report::Style& style);
 std::string gc_text(const store::GcReport& report, bool removed, const report::Style& style);
 
 }  // namespace kw::commands

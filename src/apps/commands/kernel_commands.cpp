@@ -109,7 +109,7 @@ Result<workflows::SynthesisReport> resume_run(const workflows::ContinueRequest& 
 
 Status continue_options(const Args& args, workflows::ContinueRequest& request) {
   if (args.given("--time")) request.seconds = args.number("--time");
-  if (args.given("--budget")) request.budget_usd = args.number("--budget");
+  model_limits(args, request.limits);
   if (args.given("--device")) request.device = args.one("--device");
   request.record = args.one("--record");
   request.replay = args.one("--replay");

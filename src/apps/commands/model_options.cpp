@@ -25,6 +25,12 @@ std::optional<std::string> ask_user(Io& io, const std::string& question) {
   return line;
 }
 
+void model_limits(const Args& args, stages::ModelOptions& options) {
+  if (args.given("--budget")) options.budget_usd = args.number("--budget");
+  if (args.given("--max-calls")) options.max_calls = args.integer("--max-calls");
+  if (args.given("--max-tokens")) options.max_tokens = args.integer("--max-tokens");
+}
+
 Result<stages::ModelOptions> model_options(const Args& args, Io& io) {
   stages::ModelOptions options;
   options.model_id = args.one("--model-id");
@@ -33,7 +39,7 @@ Result<stages::ModelOptions> model_options(const Args& args, Io& io) {
   options.escalation_id = args.one("--escalation-model");
   options.stage_models = args.all("--stage-model");
   options.retries = args.all("--retries");
-  if (args.given("--budget")) options.budget_usd = args.number("--budget");
+  model_limits(args, options);
   options.escalate = args.has("--escalate");
   options.record = args.one("--record");
   options.replay = args.one("--replay");

@@ -7,9 +7,13 @@
 
 namespace kw::commands {
 
-/// Reads --model-id, --stage-model, --retries, --budget, --escalate, --escalation-model, --ask,
-/// --record, --replay, --no-transcripts, --no-store-reference, if the command has them.
+/// Reads --model-id, --stage-model, --retries, --escalate, --escalation-model, --ask,
+/// --record, --replay, --no-transcripts, --no-store-reference and the limits, if the command has
+/// them.
 Result<stages::ModelOptions> model_options(const Args& args, Io& io);
+
+/// Reads --budget, --max-calls, --max-tokens.
+void model_limits(const Args& args, stages::ModelOptions& options);
 
 /// What checks kernels before hardware runs them.
 struct VerifierOptions {

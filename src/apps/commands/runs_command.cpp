@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "store/find.h"
 #include "store/run.h"
+#include "workflows/fsck.h"
 
 namespace kw::commands {
 
@@ -122,6 +123,18 @@ Result<int> diff_command(const Args& args, Io& io) {
       KW_TRY(workflows::diff_runs(root_option(args), args.positionals[0], args.positionals[1]));
   io.print(diff_text(diff, io.style()));
   return io.finish(kOk, to_json(diff));
+}
+
+Result<int> fsck_command(const Args& args, Io& io) {
+  const bool all = args.has("--all");
+  if (args.positionals.empty() != all)
+    return input_error("fsck needs a run or --all: kernelwright fsck RUN, kernelwright fsck --all");
+  const workflows::FsckReport report =
+      KW_TRY(workflows::fsck({.root = root_option(args),
+                              .run = all ? "" : args.positionals.front(),
+                              .repair = args.has("--repair")}));
+  io.print(fsck_text(report, io.style()));
+  return io.finish(report.has_faults() ? kCandidateFailed : kOk, to_json(report));
 }
 
 Result<int> gc_command(const Args& args, Io& io) {

@@ -158,13 +158,15 @@ std::set<std::string> given_anew(const char* command) {
 
 TEST(Replay, RunsTakeSomeOptionsAnew) {
   EXPECT_EQ(given_anew("evolve"),
-            (std::set<std::string>{"--generations", "--ensemble", "--budget", "--time", "--device",
-                                   "--record", "--replay", "--threads", "--timeout", "--out",
-                                   "--allow-commands", "--no-python"}));
-  EXPECT_EQ(given_anew("tune-verifiers"),
-            (std::set<std::string>{"--generations", "--budget", "--second-model", "--model",
-                                   "--in-flight", "--record", "--replay", "--runs", "--no-install",
-                                   "--out", "--allow-commands"}));
+            (std::set<std::string>{"--generations", "--ensemble", "--budget", "--max-calls",
+                                   "--max-tokens", "--time", "--device", "--record", "--replay",
+                                   "--threads", "--timeout", "--out", "--allow-commands",
+                                   "--no-python"}));
+  EXPECT_EQ(
+      given_anew("tune-verifiers"),
+      (std::set<std::string>{"--generations", "--budget", "--max-calls", "--max-tokens",
+                             "--second-model", "--model", "--in-flight", "--record", "--replay",
+                             "--runs", "--no-install", "--out", "--allow-commands"}));
   // All that these two take is given anew.
   for (const char* name : {"resume", "tune"})
     EXPECT_EQ(given_anew(name).size(), find_command(name)->options.size()) << name;

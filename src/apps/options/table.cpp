@@ -380,6 +380,11 @@ constexpr Option kOptions[] = {
         "show one candidate in full: lineage, verdict, compile log, text",
         agent("show one candidate in full: lineage, verdict, compile log, text")),
     row("--events", "", kFlag, "", "show all events in order"),
+    row("--all", "", kFlag, "", "check all runs and the index", kNotForAgents),
+    row("--repair", "", kFlag, "",
+        "mend what can be mended: move results that cannot be used to aside/, remove unfinished "
+        "files, take rights of other users, rebuild the index",
+        kNotForAgents),
     row("--older-than", "AGE", kText, "", "remove runs created longer ago than this: 12h, 30d, 8w"),
     row("--delete", "", kFlag, "", "remove the runs; without it they are only listed"),
     row("--no-store-reference", "", kFlag, "", "store no copy of the reference's source in the run")
@@ -424,6 +429,14 @@ constexpr Option kOptions[] = {
     row("--budget", "USD", number(0, 1000000), "",
         "cost limit of the models, over all sessions of the run", kNotForAgents, "resume")
         .anew("models.budget_usd"),
+    row("--max-calls", "N", whole(0, int64_t{1} << 40), "",
+        "send at most N requests to models, over all sessions; repeated attempts count",
+        kNotForAgents)
+        .anew("models.max_calls"),
+    row("--max-tokens", "N", whole(0, int64_t{1} << 50), "",
+        "limit the tokens of models, over all sessions; a request that could exceed it is not sent",
+        kNotForAgents)
+        .anew("models.max_tokens"),
     row("--budget", "SIZE", kText, "",
         "remove the oldest runs until the rest has at most this size: 500MB, 10GiB", kNotForAgents,
         "gc"),

@@ -17,9 +17,8 @@ constexpr double kUnlimited = 1e9;
 std::string Spending::refusal(const Hold& hold) const {
   if (limits_.calls && calls_ >= *limits_.calls)
     return fmt::format("{} of {} calls are made", calls_, *limits_.calls);
-  if (limits_.seconds && clock_.now() - start_ >= *limits_.seconds)
-    return fmt::format("{:.0f} of {:.0f} seconds are over", clock_.now() - start_,
-                       *limits_.seconds);
+  if (limits_.seconds && seconds_spent() >= *limits_.seconds)
+    return fmt::format("{:.0f} of {:.0f} seconds are over", seconds_spent(), *limits_.seconds);
   if (limits_.tokens && tokens_ + tokens_held_ + hold.tokens > *limits_.tokens) {
     return fmt::format("the call can take up to {} tokens, and {} of {} are spent", hold.tokens,
                        tokens_ + tokens_held_, *limits_.tokens);
@@ -48,6 +47,31 @@ std::string Spending::reserve(const Hold& hold) {
   return why;
 }
 
+void Spending::write_ahead(WriteAhead write) {
+  const std::lock_guard lock(mutex_);
+  write_ = std::move(write);
+}
+
+Status Spending::record(const Hold& hold, LedgerEntry& entry) {
+  WriteAhead write;
+  {
+    const std::lock_guard lock(mutex_);
+    entry.reservation = ++reservations_;
+    write = write_;
+  }
+  entry.outcome = kUnsettled;
+  entry.charge = {std::nullopt, hold.usd, hold.tokens, kUnsettled};
+  return write ? write(entry) : Status(Done{});
+}
+
+void Spending::restore(const LedgerEntry& entry) {
+  settle({}, entry.charge);
+  const std::lock_guard lock(mutex_);
+  ++calls_;
+  earlier_seconds_ += entry.latency_seconds;
+  reservations_ = std::max(reservations_, entry.reservation);
+}
+
 void Spending::settle(const Hold& hold, const Charge& charge) {
   const std::lock_guard lock(mutex_);
   usd_held_ -= hold.usd.value_or(0);
@@ -57,7 +81,7 @@ void Spending::settle(const Hold& hold, const Charge& charge) {
 }
 
 double Spending::seconds_left() {
-  return limits_.seconds ? std::max(0.0, *limits_.seconds - (clock_.now() - start_)) : kUnlimited;
+  return limits_.seconds ? std::max(0.0, *limits_.seconds - (seconds_spent())) : kUnlimited;
 }
 
 std::string Spending::text() {
@@ -67,7 +91,7 @@ std::string Spending::text() {
   if (limits_.tokens) parts.push_back(fmt::format("{} of {} tokens", tokens_, *limits_.tokens));
   if (limits_.calls) parts.push_back(fmt::format("{} of {} calls", calls_, *limits_.calls));
   if (limits_.seconds)
-    parts.push_back(fmt::format("{:.0f} of {:.0f} s", clock_.now() - start_, *limits_.seconds));
+    parts.push_back(fmt::format("{:.0f} of {:.0f} s", seconds_spent(), *limits_.seconds));
   return parts.empty() ? "no limit" : join(parts, ", ") + " spent";
 }
 
@@ -83,7 +107,20 @@ Outcome Budgeted::complete(const Request& request, const Watch& watch) {
     failure.message = fmt::format("{}:{}: {}", inner_.name(), request.model, why);
     return failure;
   }
+  LedgerEntry entry;
+  entry.label = request.label;
+  entry.provider = inner_.name();
+  entry.model = request.model;
+  if (Status written = spending_.record(hold, entry); !written) {
+    spending_.settle(hold, {0.0, std::nullopt, 0, ""});
+    Failure failure;
+    failure.kind = FailureKind::Unavailable;
+    failure.message =
+        "the call was not sent, because its cost cannot be recorded: " + written.error().message;
+    return failure;
+  }
   Request shortened = request;
+  shortened.reservation = entry.reservation;
   shortened.timeout_seconds = std::min(request.timeout_seconds, spending_.seconds_left());
   Outcome outcome = inner_.complete(shortened, watch);
   spending_.settle(hold, charge_of(request, outcome, price));

@@ -1,7 +1,9 @@
 // Limits on spending: dollars, tokens, calls, wall time. A call that could exceed a limit is
-// refused before it is sent. The upper estimate used for this is never below the real cost.
+// refused before it is sent. The upper estimate used for this is never below the real cost. It is
+// written down before the call is sent: a killed process cannot lose what it spent.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -34,6 +36,14 @@ class Spending {
   };
   /// Reserves the most that a call can cost. Returns "", or why the call is refused.
   std::string reserve(const Hold& hold);
+  /// Writes each reservation to a disk before its call is sent, so that a killed process leaves a
+  /// row for every call. Called from several threads.
+  using WriteAhead = std::function<Status(const LedgerEntry&)>;
+  void write_ahead(WriteAhead write);
+  /// Numbers the reservation and writes it. The Error: the call must not be sent.
+  Status record(const Hold& hold, LedgerEntry& entry);
+  /// Counts a call of an earlier session: its dollars, tokens and time.
+  void restore(const LedgerEntry& entry);
   /// Replaces the reservation by the real cost of the call. An unknown cost counts in full.
   void settle(const Hold& hold, const Charge& charge);
   /// Seconds of wall time left; a large number without a limit.
@@ -44,13 +54,15 @@ class Spending {
 
  private:
   std::string refusal(const Hold& hold) const;
+  double seconds_spent() const { return earlier_seconds_ + clock_.now() - start_; }
 
   const Limits limits_;
   Clock& clock_;
   const double start_;
   std::mutex mutex_;
-  double usd_ = 0, usd_held_ = 0;
-  int64_t tokens_ = 0, tokens_held_ = 0, calls_ = 0;
+  WriteAhead write_;
+  double usd_ = 0, usd_held_ = 0, earlier_seconds_ = 0;
+  int64_t tokens_ = 0, tokens_held_ = 0, calls_ = 0, reservations_ = 0;
 };
 
 class Budgeted : public ProviderDecorator {

@@ -125,7 +125,7 @@ Outcome Client::complete(const ModelId& id, Request request, const Watch& watch)
 void Client::restore(const std::vector<LedgerEntry>& entries) {
   for (const LedgerEntry& entry : entries) {
     ledger_.add(entry);
-    spending_.settle({}, entry.charge);
+    spending_.restore(entry);
   }
 }
 

@@ -49,8 +49,8 @@ class Client {
   /// gives an Auth or NotFound failure.
   Outcome complete(const ModelId& id, Request request, const Watch& watch);
 
-  /// Adds the calls of an earlier session of the same job. Their dollars and tokens count against
-  /// its limits, but not their number.
+  /// Adds the calls of an earlier session of the same job. They count against its limits: their
+  /// number, dollars, tokens and time.
   void restore(const std::vector<LedgerEntry>& entries);
 
   const Config& config() const { return config_; }

@@ -255,6 +255,61 @@ TEST_F(Budgets, CountCalls) {
   EXPECT_NE(why_.find("3 of 3 calls"), std::string::npos);
 }
 
+TEST_F(Budgets, AreWrittenBeforeTheCallIsSent) {
+  std::vector<LedgerEntry> rows;
+  Ledger ledger;
+  Scripted inner({text_reply("a"), text_reply("b")});
+  inner.before = [&](const Watch&) { EXPECT_EQ(rows.size(), inner.asked.size()); };
+  Accounting accounting(inner, ledger, config_);
+  Spending spending({}, clock_);
+  spending.write_ahead([&](const LedgerEntry& row) -> Status {
+    rows.push_back(row);
+    return Done{};
+  });
+  Budgeted budgeted(accounting, spending, config_);
+  ASSERT_TRUE(budgeted.ask(question()));
+  ASSERT_TRUE(budgeted.ask(question()));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].outcome, kUnsettled);
+  EXPECT_GE(rows[0].charge.tokens, 1000);
+  EXPECT_GT(*rows[0].charge.at_most, 0);
+  // A process that is killed now has settled the first call only.
+  rows.push_back(ledger.entries().at(0));
+  const std::vector<LedgerEntry> left = settled(rows);
+  ASSERT_EQ(left.size(), 2U);
+  EXPECT_EQ(unsettled(left), 1);
+  EXPECT_EQ(left[0].reservation, 2) << "the second call";
+  Spending again({{}, {}, 3, {}}, clock_);
+  for (const LedgerEntry& row : left) again.restore(row);
+  EXPECT_EQ(again.reserve({}), "") << "two of three calls are made";
+  EXPECT_NE(again.reserve({}), "");
+}
+
+TEST_F(Budgets, NothingIsSentThatCannotBeRecorded) {
+  Scripted inner({text_reply("a")});
+  Spending spending({}, clock_);
+  spending.write_ahead(
+      [](const LedgerEntry&) -> Status { return environment_error("No space left on device"); });
+  Budgeted budgeted(inner, spending, config_);
+  const Outcome outcome = budgeted.ask(question());
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.failure().kind, FailureKind::Unavailable);
+  EXPECT_NE(outcome.failure().message.find("No space left"), std::string::npos);
+  EXPECT_TRUE(inner.asked.empty());
+}
+
+TEST_F(Budgets, CountTokensAndTimeOfEarlierSessions) {
+  LedgerEntry earlier;
+  earlier.charge.tokens = 900;
+  earlier.latency_seconds = 20;
+  Spending tokens({{}, 1000, {}, {}}, clock_), time({{}, {}, {}, 25.0}, clock_);
+  tokens.restore(earlier);
+  EXPECT_NE(tokens.reserve({{}, 101}), "");
+  EXPECT_EQ(tokens.reserve({{}, 100}), "");
+  time.restore(earlier);
+  EXPECT_EQ(time.seconds_left(), 5);
+}
+
 TEST_F(Budgets, CountSeconds) {
   EXPECT_EQ(calls_under({{}, {}, {}, 25.0}, question()), 3);
   EXPECT_NE(why_.find("seconds"), std::string::npos);

@@ -7,6 +7,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <set>
+
 #include "core/json_reader.h"
 #include "core/json_writer.h"
 #include "llm/message_json.h"
@@ -35,6 +38,7 @@ bool may_be_charged(const Failure& failure) {
 
 void fields(auto& v, LedgerEntry& e) {
   v("label", e.label)("provider", e.provider)("model", e.model)("outcome", e.outcome);
+  v("reservation", e.reservation, Zero::Omit);
   v("usage", e.usage)("usd", e.charge.usd)("usd_at_most", e.charge.at_most, Zero::Omit);
   v("usd_unknown", e.charge.unknown, Zero::Omit)("tokens", e.charge.tokens);
   v("latency_seconds", e.latency_seconds)("degraded", e.degraded, Zero::Omit);
@@ -80,6 +84,22 @@ void Ledger::add(LedgerEntry entry) {
 std::vector<LedgerEntry> Ledger::entries() const {
   const std::lock_guard lock(mutex_);
   return entries_;
+}
+
+std::vector<LedgerEntry> settled(const std::vector<LedgerEntry>& rows) {
+  std::set<int64_t> done;
+  for (const LedgerEntry& row : rows) {
+    if (row.outcome != kUnsettled) done.insert(row.reservation);
+  }
+  std::vector<LedgerEntry> left;
+  for (const LedgerEntry& row : rows) {
+    if (row.outcome != kUnsettled || done.insert(row.reservation).second) left.push_back(row);
+  }
+  return left;
+}
+
+int64_t unsettled(const std::vector<LedgerEntry>& rows) {
+  return std::ranges::count(rows, kUnsettled, &LedgerEntry::outcome);
 }
 
 LedgerTotals Ledger::totals() const {
@@ -138,6 +158,7 @@ Outcome Accounting::complete(const Request& request, const Watch& watch) {
   entry.label = request.label;
   entry.provider = inner_.name();
   entry.model = request.model;
+  entry.reservation = request.reservation;
   entry.outcome = outcome ? stop_name(outcome->stop) : failure_name(outcome.failure().kind);
   entry.usage = outcome ? outcome->usage : outcome.failure().usage;
   entry.charge = charge_of(request, outcome, config_.price(inner_.name(), request.model));

@@ -22,9 +22,13 @@ struct Charge {
 /// Without `price` the cost is unknown, unless the call is free.
 Charge charge_of(const Request& request, const Outcome& outcome, const std::optional<Price>& price);
 
+/// The outcome of a row that is written before its call is sent.
+inline constexpr const char* kUnsettled = "no answer was recorded";
+
 struct LedgerEntry {
   std::string label, provider, model;
-  std::string outcome;  // "end", "tool_use", … or the name of a failure
+  std::string outcome;      // "end", "tool_use", … or the name of a failure; or kUnsettled
+  int64_t reservation = 0;  // its number in the job, from 1; 0: it was not reserved
   Usage usage;
   Charge charge;
   double latency_seconds = 0;
@@ -34,6 +38,13 @@ struct LedgerEntry {
 /// One row as JSON and back; unknown members are ignored.
 Json to_json(const LedgerEntry& entry);
 LedgerEntry ledger_entry_from_json(const Json& json);
+
+/// The rows of a journal that has each call twice, reserved and settled: a settled row replaces its
+/// reservation. A reservation that stays was sent by a process that was killed. It may be charged,
+/// so it counts in full.
+std::vector<LedgerEntry> settled(const std::vector<LedgerEntry>& rows);
+/// How many of the rows are reservations that stayed.
+int64_t unsettled(const std::vector<LedgerEntry>& rows);
 
 struct LedgerTotals {
   int64_t calls = 0, failed = 0;

@@ -90,6 +90,7 @@ struct Request {
   std::vector<std::string> stop;
   double timeout_seconds = 600;  // for the whole exchange
   std::string label;             // "codegen attempt 2": for ledgers and events, never sent
+  int64_t reservation = 0;       // the row of the ledger that it settles; 0: none
 };
 
 const char* effort_name(Effort effort);

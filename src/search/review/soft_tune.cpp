@@ -47,6 +47,7 @@ void list_settings(V& v, TuneVerifiersRequest& r) {
   v("second_model", r.second_model)("prompts", r.prompts)("generations", r.generations);
   v("population", r.population)("sample", r.sample)("seed", r.seed)("reflect", r.reflect);
   v("install", r.install)("budget_usd", r.models.budget_usd);
+  v("max_calls", r.models.max_calls, Zero::Omit)("max_tokens", r.models.max_tokens, Zero::Omit);
 }
 
 /// A hash of what votes depend on besides the settings: files may change between sessions.
@@ -78,7 +79,7 @@ Result<std::string> take_up(const std::string& folder, TuneVerifiersRequest& req
   if (!now.second_model.empty()) request.second_model = now.second_model;
   request.generations = std::max(now.generations, json["generations"].as_int());
   request.install = now.install && json["install"].as_bool(true);
-  if (now.models.budget_usd) request.models.budget_usd = now.models.budget_usd;
+  stages::take_limits(request.models, now.models);
   return json["begun_with"].as_string();
 }
 
@@ -128,6 +129,7 @@ class Tuning {
     KW_TRY(session_->client().provider(model_.provider));
     if (second_) KW_TRY(session_->client().provider(second_->provider));
     KW_TRY(open_folder());
+    write_calls_ahead();
     for (const Field field : fields_) KW_TRY(split_corpus(corpus_, field, request_.seed, sample()));
     if (watcher_) watcher_(terms(), true);
     for (const Field field : fields_) KW_TRY(tune_field(field));
@@ -159,10 +161,11 @@ class Tuning {
           "the corpus or the prompts changed since this tuning began, and votes on others cannot "
           "be mixed with its votes; restore them, or start a new tuning");
     if (again) {
+      KW_TRY(repair(report_.folder + "/calls.jsonl"));
       std::vector<llm::LedgerEntry> rows;
       for (const Json& row : read_rows(report_.folder + "/calls.jsonl"))
         rows.push_back(llm::ledger_entry_from_json(row));
-      session_->restore(rows);
+      session_->restore(llm::settled(rows));
       return Done{};
     }
     report_.folder = KW_TRY(new_folder(request_));
@@ -181,10 +184,16 @@ class Tuning {
     const int64_t prompts = 1 + request_.generations * request_.population;
     const int64_t most = static_cast<int64_t>(fields_.size()) *
                          (2 * each * prompts + prompts - 1 + each * 2 * (second_ ? 2 : 1));
-    return fmt::format("{}: at most {} calls of {}{}, at most {} (--budget); {}", report_.folder,
-                       most, model_.text(), second_ ? " and " + second_->text() : "",
-                       llm::usd_text(request_.models.budget_usd.value_or(stages::kDefaultBudget)),
+    return fmt::format("{}: at most {} calls of {}{}, {}; {}", report_.folder, most, model_.text(),
+                       second_ ? " and " + second_->text() : "", session_->limits_text(),
                        "results so far are kept; continue with --resume");
+  }
+
+  void write_calls_ahead() {
+    session_->write_ahead([path = report_.folder + "/calls.jsonl"](const llm::LedgerEntry& row) {
+      Status written = os::real_disk().append(path, to_json(row).dump() + "\n");
+      return written ? os::sync_file(path) : written;
+    });
   }
 
   /// Stores new rows of the ledger, so that a later session knows what was spent.

@@ -11,6 +11,7 @@ namespace kw::stages {
 namespace {
 
 constexpr const char* kCallEvent = "llm_call";
+constexpr const char* kReservedEvent = "llm_reserved";  // the same row, before the call is sent
 
 }  // namespace
 
@@ -25,13 +26,17 @@ std::vector<Attempt> past_attempts(const store::Run& run) {
 std::vector<llm::LedgerEntry> past_calls(const store::Run& run) {
   std::vector<llm::LedgerEntry> calls;
   for (const record::Event& event : run.events()) {
-    if (event.kind == kCallEvent) calls.push_back(llm::ledger_entry_from_json(event.data));
+    if (event.kind == kCallEvent || event.kind == kReservedEvent)
+      calls.push_back(llm::ledger_entry_from_json(event.data));
   }
-  return calls;
+  return llm::settled(calls);
 }
 
 Status RunJournal::attach(store::Run& run) {
   run_ = &run;
+  session_.write_ahead([&run](const llm::LedgerEntry& row) {
+    return run.append_synced(kReservedEvent, llm::to_json(row));
+  });
   exchanges_ += static_cast<int>(past_calls(run).size());
   const std::vector<JournalWrite> actions = std::exchange(waiting_, {});
   for (const JournalWrite& action : actions) KW_TRY(action(run));

@@ -1,3 +1,8 @@
+// All models of a job share one client, so that its limits hold for all of them together. The terms
+// are told before the first call, and promise only what can be kept: a limit in dollars says nothing
+// about a model without a price. Refusing such models by default would be safer; models that the
+// user runs at home have no price either, and cost nothing. The cost: without --max-calls or
+// --max-tokens nothing but the time limits them.
 #include "stages/model_session.h"
 
 #include <fmt/core.h>
@@ -65,13 +70,15 @@ Result<std::unique_ptr<ModelSession>> ModelSession::open(const ModelOptions& opt
   std::unique_ptr<ModelSession> session(new ModelSession());
   session->config_ = KW_TRY(llm::load_config());
   session->plan_ = KW_TRY(make_plan(plan_words(options), session->config_));
-  session->budget_ = options.budget_usd.value_or(kDefaultBudget);
   llm::ClientOptions client;
-  client.limits.usd = session->budget_;
-  // With a limit from the user, a model without a price is refused. The default limit allows it,
-  // and terms() says so.
-  client.limits.unknown_price =
-      options.budget_usd ? llm::UnknownPrice::Refuse : llm::UnknownPrice::Allow;
+  client.limits.usd = options.budget_usd.value_or(kDefaultBudget);
+  client.limits.calls = options.max_calls;
+  client.limits.tokens = options.max_tokens;
+  // With a limit in dollars from the user and no other, a model without a price is refused. The
+  // default limit allows it, and terms() says so.
+  client.limits.unknown_price = options.budget_usd && !options.max_calls && !options.max_tokens
+                                    ? llm::UnknownPrice::Refuse
+                                    : llm::UnknownPrice::Allow;
   client.record_path = options.record;
   client.replay_path = options.replay;
   client.seed = seed;
@@ -104,6 +111,10 @@ void ModelSession::restore(const std::vector<llm::LedgerEntry>& rows) {
   rows_seen_ += rows.size();
 }
 
+void ModelSession::write_ahead(llm::Spending::WriteAhead write) {
+  client_->spending().write_ahead(std::move(write));
+}
+
 std::vector<llm::ModelId> ModelSession::models() const {
   return asked_.empty() ? std::vector<llm::ModelId>(plan_.models.begin(), plan_.models.end())
                         : asked_;
@@ -118,17 +129,31 @@ std::vector<std::string> ModelSession::model_names() const {
 }
 
 std::string ModelSession::terms() const {
-  std::string text = fmt::format(
-      "models: {}{}; at most {} for this kernel (--budget)", join(model_names(), ", "),
-      plan_.escalate ? ", then " + plan_.escalation.text() : "", llm::usd_text(budget_));
+  std::string text =
+      fmt::format("models: {}{}; {}", join(model_names(), ", "),
+                  plan_.escalate ? ", then " + plan_.escalation.text() : "", limits_text());
   if (replaying_) text += "; replayed, nothing is sent";
+  return text;
+}
+
+// A limit in dollars cannot hold for a model without a price, so it is not shown as one.
+std::string ModelSession::limits_text() const {
+  const llm::Limits& limits = client_->spending().limits();
   std::vector<std::string> unpriced;
   for (const llm::ModelId& id : models()) {
     if (!config_.price(id.provider, id.model) && !contains(unpriced, id.text()))
       unpriced.push_back(id.text());
   }
-  if (!unpriced.empty()) text += "; no price is known for " + join(unpriced, ", ");
-  return text;
+  const bool priced = unpriced.size() < model_names().size();
+  std::vector<std::string> most;
+  if (limits.usd && priced) most.push_back(llm::usd_text(*limits.usd) + " (--budget)");
+  if (limits.calls) most.push_back(fmt::format("{} calls (--max-calls)", *limits.calls));
+  if (limits.tokens) most.push_back(fmt::format("{} tokens (--max-tokens)", *limits.tokens));
+  std::string text = most.empty() ? "no limit" : "at most " + join(most, ", ");
+  if (unpriced.empty()) return text;
+  text += "; no price is known for " + join(unpriced, ", ");
+  const bool counted = limits.calls || limits.tokens;
+  return counted ? text : text + ", so --budget cannot limit it: use --max-calls or --max-tokens";
 }
 
 std::vector<std::string> ModelSession::warnings() {

@@ -29,12 +29,16 @@ class ModelSession {
   std::vector<llm::LedgerEntry> fresh_rows();
   /// Adds the rows of earlier sessions.
   void restore(const std::vector<llm::LedgerEntry>& rows);
+  /// Writes the row of each call before it is sent.
+  void write_ahead(llm::Spending::WriteAhead write);
 
   /// Names these models in terms() and model_names(), instead of the plan's.
   void ask_these(std::vector<llm::ModelId> models) { asked_ = std::move(models); }
 
-  /// "models: ID; at most $2.0000 for this kernel (--budget)": shown before the first call.
+  /// "models: ID; at most $2.0000 (--budget)": shown before the first call.
   std::string terms() const;
+  /// "at most $2.0000 (--budget), 20 calls (--max-calls)", or which models have no limit.
+  std::string limits_text() const;
   /// The distinct models that are asked.
   std::vector<std::string> model_names() const;
   /// Recorded exchanges that were not used, and features that providers lack.
@@ -50,7 +54,6 @@ class ModelSession {
   std::unique_ptr<llm::Client> client_;
   size_t rows_seen_ = 0;
   bool replaying_ = false;
-  double budget_ = kDefaultBudget;
   std::function<bool()> over_;
 };
 

@@ -108,7 +108,13 @@ Status restore_models(Session& session) {
   KW_TRY(open_models(session));
   if (!session.models) return Done{};
   KW_TRY(session.models->journal->attach(*session.run));
-  session.models->session->restore(stages::past_calls(*session.run));
+  const std::vector<llm::LedgerEntry> calls = stages::past_calls(*session.run);
+  session.models->session->restore(calls);
+  if (const int64_t lost = llm::unsettled(calls); lost > 0)
+    session.report.warnings.push_back(fmt::format(
+        "{} call{} to models had no recorded answer when the run was killed; what {} can have cost "
+        "at most counts as spent",
+        lost, lost == 1 ? "" : "s", lost == 1 ? "it" : "they"));
   session.models->attempts = stages::past_attempts(*session.run);
   const Json& spec = session.stored->spec["kernel_spec"];
   if (spec.is_null()) return Done{};
@@ -134,7 +140,7 @@ Status restore_request(SynthesizeRequest& request, const store::RunInputs& store
   request.machine = how.machine;
   // A server has stated whether it runs programs for its clients: os/permissions.h.
   request.models.programs = how.programs || os::is_served();
-  if (how.budget_usd) request.models.budget_usd = how.budget_usd;
+  stages::take_limits(request.models, how.limits);
   request.models.record = how.record;
   request.models.replay = how.replay;
   if (how.evolve && !request.evolve)
@@ -161,17 +167,38 @@ Status check_same_task(Session& session) {
       unified_diff(before.dump(true) + "\n", now.dump(true) + "\n", "the run's task", "now"));
 }
 
+namespace {
+
+/// Whether the verdict says nothing about the kernel: evidence was missing, or an earlier version
+/// took a failure of the machine for the candidate's.
+bool is_undecided(const Json& verdict) {
+  if (verdict["verdict"].as_string() == "unknown") return true;
+  if (verdict["verdict"].as_string() != "rejected" || verdict["stage"].as_string() != "compile")
+    return false;
+  const std::string& why = verdict["reason"].as_string();
+  return why.find("the compiler ran out of memory") != std::string::npos ||
+         why.find("the compiler died on this source") != std::string::npos;
+}
+
+}  // namespace
+
 void restore_archive(Session& session) {
   const store::Run& run = *session.run;
   for (const record::Candidate& candidate : run.candidates()) {
-    if (run.is_altered(candidate.id)) continue;  // proposed and judged again
+    // What this user's key does not vouch for is judged again. The built-in proposer of a search
+    // proposes its candidates again; others stay, without their results.
+    const bool believed = run.is_vouched(candidate.id) && !run.is_altered(candidate.id);
+    const bool comes_again = candidate.proposer == "builtin" && !session.request.evolve;
+    if (!believed && comes_again) continue;
     const Json profile = run.profile(candidate.id), verdict = run.judgement(candidate.id);
     // Interrupted before any result: it will be proposed again.
     if (profile.is_null() && verdict.is_null()) continue;
+    if (is_undecided(verdict) && comes_again) continue;  // the same
     if (!session.archive.add(candidate)) continue;
     const double estimate = profile["rank_us"].as_double(profile["estimate"]["us"].as_double());
     const bool at_least = profile["at_least"].as_bool();
     session.archive.note(candidate, ports::Outcome::estimate(estimate, at_least));
+    if (!believed || is_undecided(verdict)) continue;
     const std::string& name = verdict["verdict"].as_string();
     if (!name.empty() && name != "passed") {
       const std::string reason = verdict["reason"].as_string();

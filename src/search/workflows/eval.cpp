@@ -306,7 +306,7 @@ std::string cost_text(const EvalCost& cost) {
                      cost.usd_expected
                          ? "about " + llm::usd_text(cost.usd_expected) + " by the price table"
                          : std::string("no price is known"),
-                     llm::usd_text(cost.usd_at_most));
+                     cost.usd_expected ? llm::usd_text(cost.usd_at_most) : "no limit in dollars");
 }
 
 EvalTools eval_tools(const SynthesizeRequest& each) {

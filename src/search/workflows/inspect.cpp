@@ -1,11 +1,14 @@
 #include "workflows/inspect.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <tuple>
 
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "os/files.h"
+#include "stages/model_journal.h"
 #include "store/find.h"
 #include "store/run.h"
 #include "workflows/run_damage.h"
@@ -30,6 +33,19 @@ Json candidate_json(const store::CandidateRow& r) {
   return v.take();
 }
 
+void add_unsettled(const store::Run& run, RunView& view) {
+  double usd = 0;
+  int64_t tokens = 0;
+  for (const llm::LedgerEntry& row : stages::past_calls(run)) {
+    if (row.outcome != llm::kUnsettled) continue;
+    ++view.unsettled_calls;
+    usd += row.charge.at_most.value_or(0);
+    tokens += row.charge.tokens;
+  }
+  view.unsettled_cost = fmt::format("up to {} tokens", tokens);
+  if (usd > 0) view.unsettled_cost += ", up to " + llm::usd_text(usd);
+}
+
 int64_t sessions_in(const std::vector<record::Event>& events) {
   return std::count_if(events.begin(), events.end(),
                        [](const record::Event& event) { return event.kind == "opened"; });
@@ -51,6 +67,8 @@ Result<RunView> inspect_run(const std::string& root, const std::string& name) {
   view.sessions = sessions_in(view.events);
   view.crashes = run.crashes();
   view.damage = damage_of(run);
+  view.foreign = run.foreign();
+  if (view.run.status != "running") add_unsettled(run, view);
   if (const Result<store::RunInputs> inputs = run.inputs()) view.prompt = inputs->prompt;
   const std::string kernel = folder + "/final/kernel.cu";
   if (os::exists(kernel)) view.kernel_path = kernel;
@@ -97,6 +115,8 @@ Json to_json(const RunView& view) {
   for (const store::CandidateRow& row : view.candidates) candidates.push(candidate_json(row));
   JsonWriter v;
   v("run", to_json(view.run))("prompt", view.prompt)("sessions", view.sessions);
+  v("signature", view.foreign.empty() ? "own" : view.foreign);
+  v("unsettled_calls", view.unsettled_calls);
   v("crashes", view.crashes)("damage", view.damage)("kernel", view.kernel_path, Zero::Null);
   v("candidates", candidates)("report", view.report)("events", view.events);
   return v.take();

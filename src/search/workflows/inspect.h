@@ -20,6 +20,9 @@ struct RunView {
       candidates;                     // best first: measured, then estimated, then the rest
   int64_t sessions = 0, crashes = 0;  // sessions in total; those that were interrupted
   std::vector<std::string> damage;    // files that differ from what was written
+  std::string foreign;                // as from store::Run::foreign()
+  int64_t unsettled_calls = 0;        // to models, without a recorded answer; they count as spent
+  std::string unsettled_cost;         // of these: "$0.0312", "120 tokens"
   std::string prompt;
   std::string kernel_path;  // final/kernel.cu, or "" when no kernel was shipped
   Json report;              // null when there is none yet

@@ -114,11 +114,11 @@ struct ContinueRequest {
   std::string reference;          // the reference's path now; "": as before
   std::optional<double> seconds;  // of searching, from now
   std::optional<size_t> candidates;
-  std::string device;                // "": as before
-  bool only_measure = false;         // `tune`: no new candidates
-  std::optional<double> budget_usd;  // for models, over all sessions of the run
-  std::string record, replay;        // cassettes
-  bool programs = false;             // programs that the folder names as models may run
+  std::string device;           // "": as before
+  bool only_measure = false;    // `tune`: no new candidates
+  stages::ModelOptions limits;  // of its members, the limits for all sessions of the run
+  std::string record, replay;   // cassettes
+  bool programs = false;        // programs that the folder names as models may run
   double timeout_seconds = 60;
   int threads = 0;
   std::string version;
