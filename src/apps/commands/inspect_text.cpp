@@ -53,13 +53,9 @@ std::string first_line(const std::string& text, size_t most) {
 }
 
 std::string counts_text(const workflows::RunView& view) {
-  std::map<std::string, int> stopped;
-  for (const store::CandidateRow& row : view.candidates) {
-    if (row.verdict.empty() || row.verdict == "passed") continue;
-    ++stopped[row.stage.empty() ? row.verdict : row.stage];
-  }
   std::vector<std::string> words;
-  for (const auto& [stage, count] : stopped) words.push_back(fmt::format("{} at {}", count, stage));
+  for (const auto& [stage, count] : view.stopped)
+    words.push_back(fmt::format("{} at {}", count, stage));
   std::string text = fmt::format("{} added, {} judged, {} passed", view.run.candidates,
                                  view.run.judged, view.run.passed);
   return words.empty() ? text : text + "; stopped: " + join(words, ", ");
@@ -125,9 +121,8 @@ std::string candidates_table(const workflows::RunView& view, size_t most, const 
                first_line(what, 60), printable(task::dims_text(row.tunes))});
   }
   std::string text = table.empty() ? "" : "\n" + table.text(style);
-  if (view.candidates.size() > most) {
-    text += fmt::format("  and {} more\n", view.candidates.size() - most);
-  }
+  const size_t all = std::max(view.candidates.size(), static_cast<size_t>(view.listed));
+  if (all > most) text += fmt::format("  and {} more\n", all - most);
   const auto old = std::ranges::find_if(view.candidates, &store::CandidateRow::has_old_verdict);
   if (old != view.candidates.end()) text += "  * " + old_judge_text(old->judge) + "\n";
   return text;

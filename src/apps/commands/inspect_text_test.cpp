@@ -67,6 +67,7 @@ workflows::RunView view() {
   view.candidates[0].microseconds = 411.72;
   view.candidates[1].estimate_us = 500.25;
   view.candidates[2].stage = "numerics";
+  view.stopped["numerics"] = 1;
   view.candidates[2].reason = "y[3, 17] is 1.5 but should be 2.0 (z = 812)\nand more";
   Json performance = Json::object(), correctness = Json::object();
   performance.set("below_target", true).set("of_floor", 0.871);

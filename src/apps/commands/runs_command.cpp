@@ -110,6 +110,12 @@ Result<int> inspect_command(const Args& args, Io& io) {
     return io.finish(kOk, to_json(view));
   }
   const int64_t most = args.integer("--limit");
+  if (!io.json() && !args.has("--events")) {
+    const auto view =
+        KW_TRY(workflows::glance_at_run(root_option(args), name, static_cast<size_t>(most)));
+    io.print(inspect_text(view, static_cast<size_t>(most), false, io.style()));
+    return io.finish(kOk, Json::object());
+  }
   const workflows::RunView view = KW_TRY(workflows::inspect_run(root_option(args), name));
   io.print(inspect_text(view, static_cast<size_t>(most), args.has("--events"), io.style()));
   return io.finish(kOk, to_json(view));

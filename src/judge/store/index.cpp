@@ -27,7 +27,11 @@ namespace kw::store {
 
 namespace {
 
-constexpr int64_t kIndexVersion = 2;
+constexpr int64_t kIndexVersion = 3;
+
+constexpr const char* kNotesSchema =
+    "CREATE TABLE IF NOT EXISTS notes (folder TEXT PRIMARY KEY, mark TEXT NOT NULL, "
+    "text TEXT NOT NULL, proof TEXT NOT NULL) WITHOUT ROWID";
 
 constexpr const char* kSchema =
     "CREATE TABLE IF NOT EXISTS runs (folder TEXT PRIMARY KEY, mark TEXT NOT NULL, id TEXT, "
@@ -66,6 +70,7 @@ class Index {
       return input_error("index: it is of version {}", found);
     }
     KW_TRY(index.database_.run(kSchema));
+    KW_TRY(index.database_.run(kNotesSchema));
     if (found == 0)
       KW_TRY(index.database_.run(fmt::format("PRAGMA user_version = {}", kIndexVersion)));
     return index;
@@ -102,6 +107,19 @@ class Index {
 
   Status drop(const std::string& folder) {
     KW_TRY(database_.run("DELETE FROM runs WHERE folder = ?", {folder}));
+    KW_TRY(database_.run("DELETE FROM notes WHERE folder = ?", {folder}));
+    return Done{};
+  }
+
+  /// The mark, text and proof of a folder's note; empty when there is none.
+  Result<SqlRow> note(const std::string& folder) {
+    const auto rows =
+        KW_TRY(database_.run("SELECT mark, text, proof FROM notes WHERE folder = ?", {folder}));
+    return rows.empty() ? SqlRow{} : rows.front();
+  }
+
+  Status put_note(const SqlRow& row) {
+    KW_TRY(database_.run("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)", row));
     return Done{};
   }
 
@@ -153,23 +171,30 @@ void remove_index(const std::string& root) {
   }
 }
 
-std::vector<std::string> folder_names(const std::string& root) {
-  std::vector<std::string> names;
-  for (const std::string& name : os::list_directory(root)) {
-    if (name[0] != '.' && os::inside(root, name) && is_run_folder(root + "/" + name))
-      names.push_back(name);
+/// What lies in a root, by name: whether it is a folder itself, and not a link that may lead
+/// elsewhere now. Hidden names are left out.
+std::map<std::string, bool> entries_of(const std::string& root) {
+  std::map<std::string, bool> entries;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator at(root, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    const std::string name = at->path().filename();
+    std::error_code unknown;
+    if (name[0] != '.')
+      entries[name] = at->symlink_status(unknown).type() == std::filesystem::file_type::directory;
   }
-  return names;
+  return entries;
 }
 
 Result<std::vector<RunRow>> refreshed(Index index, const std::string& root) {
   std::map<std::string, std::string> known = KW_TRY(index.marks());
-  for (const std::string& name : folder_names(root)) {
+  for (const auto& [name, is_folder] : entries_of(root)) {
     const std::string folder = root + "/" + name;
     const std::string mark =
         change_mark(folder);  // before reading: a change during reading is found next time
     const auto row = known.find(name);
-    const bool fresh = row != known.end() && row->second == mark;
+    const bool fresh = row != known.end() && row->second == mark && is_folder;
+    if (!fresh && !(os::inside(root, name) && is_run_folder(folder))) continue;
     if (row != known.end()) known.erase(row);
     if (!fresh) KW_TRY(index.put(name, mark, summarize(folder)));
   }
@@ -196,7 +221,9 @@ Result<std::vector<RunRow>> list_runs(const std::string& root) {
   if (!rows) return rows;
   // A process can take or release a run without changing its files, so the lock is checked now.
   for (RunRow& row : *rows) {
-    if (os::lock_holder(Layout{row.folder}.lock())) row.status = "running";
+    // A free lock is an empty file.
+    const std::string lock = Layout{row.folder}.lock();
+    if (os::file_size(lock) > 0 && os::lock_holder(lock)) row.status = "running";
   }
   return rows;
 }
@@ -233,6 +260,45 @@ Status rebuild_index(const std::string& root) {
   remove_index(root);
   KW_TRY(list_runs(root));
   return Done{};
+}
+
+std::string content_hash(std::string_view bytes) { return signing::digest(bytes); }
+
+namespace {
+
+/// The index beside a run, if there is one, and the run's name in it.
+Result<std::pair<Index, std::string>> index_beside(const std::string& folder) {
+  const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  const std::string root = path.has_parent_path() ? path.parent_path().string() : ".";
+  if (!os::exists(index_path(root))) return input_error("there is no index in {}", root);
+  Index index = KW_TRY(Index::open(index_path(root)));
+  return std::pair(std::move(index), path.filename().string());
+}
+
+std::string note_proof(const signing::Signer& signer, const SqlRow& row) {
+  return signer.mark("note\n" + text(row[0]) + "\n" + text(row[1]) + "\n" + text(row[2]));
+}
+
+}  // namespace
+
+std::optional<std::string> kept_note(const std::string& folder) {
+  auto index = index_beside(folder);
+  const auto signer = own_signer(signing::IfMissing::Fail);
+  if (!index || !signer) return std::nullopt;
+  const Result<SqlRow> found = index->first.note(index->second);
+  if (!found || found->size() != 3 || text((*found)[0]) != change_mark(folder)) return std::nullopt;
+  const SqlRow row = {index->second, (*found)[0], (*found)[1]};
+  if (text((*found)[2]) != note_proof(*signer, row)) return std::nullopt;
+  return text((*found)[1]);
+}
+
+void keep_note(const std::string& folder, const std::string& mark, const std::string& words) {
+  auto index = index_beside(folder);
+  const auto signer = own_signer(signing::IfMissing::Fail);
+  if (!index || !signer) return;
+  SqlRow row = {index->second, mark, words};
+  row.emplace_back(note_proof(*signer, row));
+  static_cast<void>(index->first.put_note(row));
 }
 
 void make_index(const std::string& root) { static_cast<void>(Index::open(index_path(root))); }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/result.h"
@@ -33,6 +34,14 @@ Result<std::vector<RunRow>> list_runs(const std::string& root);
 std::vector<std::string> index_faults(const std::string& root);
 /// Deletes the index and makes it again.
 Status rebuild_index(const std::string& root);
+
+/// A text about a run, in the index beside it. It is there until the run changes, and only if this
+/// user's key marked it.
+std::optional<std::string> kept_note(const std::string& folder);
+/// `mark`: change_mark() before the run was read. A failure is ignored.
+void keep_note(const std::string& folder, const std::string& mark, const std::string& text);
+/// The hash under which the store records a file's content.
+std::string content_hash(std::string_view bytes);
 
 /// Creates the index of a root if there is none. A failure is ignored.
 void make_index(const std::string& root);

@@ -255,6 +255,7 @@ void Run::Impl::scan() {
     closed += event.kind == "closed" ? 1 : 0;
     moved_aside += event.kind == "set_aside" ? 1 : 0;
   }
+  if (!lock) return;  // a reader asks for them again
   journal->log.events.clear();
   journal->log.proofs.clear();
 }

@@ -197,6 +197,7 @@ std::string Run::compile_log(const std::string& id) const {
 }
 
 std::vector<record::Event> Run::events() const {
+  if (!impl_->lock) return impl_->journal->log.events;
   return read_journal(impl_->at, impl_->signer ? &*impl_->signer : nullptr).log.events;
 }
 
@@ -231,8 +232,12 @@ std::vector<std::string> Run::damage() const {
   }
   if (impl_->lost_events && !impl_->lock) found.push_back("events.jsonl is missing or empty");
   found.insert(found.end(), impl_->findings.begin(), impl_->findings.end());
-  damage_of_events(impl_->at,
-                   read_journal(impl_->at, impl_->signer ? &*impl_->signer : nullptr).log, &found);
+  if (impl_->lock) {
+    const EventFile now = read_journal(impl_->at, impl_->signer ? &*impl_->signer : nullptr);
+    damage_of_events(impl_->at, now.log, &found);
+  } else {
+    damage_of_events(impl_->at, impl_->journal->log, &found);
+  }
   {
     const std::lock_guard<std::mutex> guard(impl_->mutex);
     const std::string& wrong = impl_->standing("", kReportFile).wrong;

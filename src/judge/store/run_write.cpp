@@ -15,6 +15,8 @@ namespace kw::store {
 
 namespace {
 
+constexpr size_t kMostLogBytes = 256 << 10;  // a candidate decides what a compiler prints
+
 void check_writable(const std::optional<os::FileLock>& lock) {
   KW_CHECK(lock.has_value(), "only a run opened for writing is written to");
 }
@@ -61,7 +63,11 @@ Result<bool> Run::add(record::Candidate candidate) {
 Status Run::compiled(const std::string& id, const std::string& log) {
   check_writable(impl_->lock);
   KW_CHECK(contains(id), "what is compiled was added");
-  return impl_->write_of_candidate(id, "compile.log", log, os::Sync::No);
+  if (log.size() <= kMostLogBytes)
+    return impl_->write_of_candidate(id, "compile.log", log, os::Sync::No);
+  const std::string kept = fmt::format("{}\n… {} more bytes are not kept\n",
+                                       log.substr(0, kMostLogBytes), log.size() - kMostLogBytes);
+  return impl_->write_of_candidate(id, "compile.log", kept, os::Sync::No);
 }
 
 Status Run::judged(const std::string& id, const Json& verdict) {

@@ -71,17 +71,24 @@ std::string mark_of(const std::string& path) {
 }  // namespace
 
 RunSummary summarize(const std::string& folder) {
+  const Result<Run> run = Run::open(folder, Access::Read);
+  if (run) return summarize(*run);
   RunSummary summary;
   RunRow& row = summary.run;
   row.id = std::filesystem::path(folder).filename();
   row.folder = folder;
   row.bytes = bytes_in(folder);
-  const Result<Run> run = Run::open(folder, Access::Read);
-  if (!run) {
-    row.status = "damaged";
-    row.reason = run.error().message;
-    return summary;
-  }
+  row.status = "damaged";
+  row.reason = run.error().message;
+  return summary;
+}
+
+RunSummary summarize(const Run& opened) {
+  const Run* run = &opened;
+  RunSummary summary;
+  RunRow& row = summary.run;
+  const std::string& folder = row.folder = run->folder();
+  row.bytes = bytes_in(folder);
   const Manifest manifest = read_manifest(Layout{folder}).value();
   row.id = manifest.id;
   row.name = manifest.name;

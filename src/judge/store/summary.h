@@ -9,6 +9,7 @@
 #include "core/json.h"
 #include "record/verdict.h"
 #include "store/index.h"
+#include "store/run.h"
 
 namespace kw::store {
 
@@ -33,6 +34,7 @@ struct RunSummary {
 
 /// Reads the whole folder. A folder that cannot be read gives a row that says so.
 RunSummary summarize(const std::string& folder);
+RunSummary summarize(const Run& run);
 /// The version of the judge that gave a stored verdict. Verdicts before version 2 do not name it.
 int64_t judge_version(const Json& verdict);
 /// The best measurement in a timing.json, in microseconds.

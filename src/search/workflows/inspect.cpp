@@ -11,6 +11,7 @@
 #include "stages/model_journal.h"
 #include "store/find.h"
 #include "store/run.h"
+#include "workflows/kept_view.h"
 #include "workflows/run_damage.h"
 
 namespace kw::workflows {
@@ -53,16 +54,21 @@ int64_t sessions_in(const std::vector<record::Event>& events) {
 
 }  // namespace
 
-Result<RunView> inspect_run(const std::string& root, const std::string& name) {
-  const std::string folder = KW_TRY(store::find_run(root, name));
+namespace {
+
+Result<RunView> view_of(const std::string& folder) {
   const store::Run run = KW_TRY(store::Run::open(folder, store::Access::Read));
-  store::RunSummary summary = store::summarize(folder);
+  store::RunSummary summary = store::summarize(run);
   RunView view;
   view.run = std::move(summary.run);
   view.run.status = store::run_status(folder);
   view.candidates = std::move(summary.candidates);
   std::sort(view.candidates.begin(), view.candidates.end(),
             [](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  for (const store::CandidateRow& row : view.candidates) {
+    if (!row.verdict.empty() && row.verdict != "passed")
+      ++view.stopped[row.stage.empty() ? row.verdict : row.stage];
+  }
   view.events = run.events();
   view.sessions = sessions_in(view.events);
   view.crashes = run.crashes();
@@ -73,6 +79,24 @@ Result<RunView> inspect_run(const std::string& root, const std::string& name) {
   const std::string kernel = folder + "/final/kernel.cu";
   if (os::exists(kernel)) view.kernel_path = kernel;
   view.report = run.report();
+  return view;
+}
+
+}  // namespace
+
+Result<RunView> inspect_run(const std::string& root, const std::string& name) {
+  return view_of(KW_TRY(store::find_run(root, name)));
+}
+
+Result<RunView> glance_at_run(const std::string& root, const std::string& name, size_t most) {
+  const std::string folder = KW_TRY(store::find_run(root, name));
+  if (std::optional<RunView> kept = kept_view(folder, most)) {
+    kept->run.status = store::run_status(folder);
+    return std::move(*kept);
+  }
+  const std::string mark = store::change_mark(folder);
+  RunView view = KW_TRY(view_of(folder));
+  keep_view(view, mark);
   return view;
 }
 

@@ -2,6 +2,7 @@
 // differences of two runs. Only reads; the run may be in progress.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,14 @@ namespace kw::workflows {
 struct RunView {
   store::RunRow run;
   std::vector<store::CandidateRow>
-      candidates;                     // best first: measured, then estimated, then the rest
-  int64_t sessions = 0, crashes = 0;  // sessions in total; those that were interrupted
-  std::vector<std::string> damage;    // files that differ from what was written
-  std::string foreign;                // as from store::Run::foreign()
-  int64_t unsettled_calls = 0;        // to models, without a recorded answer; they count as spent
-  std::string unsettled_cost;         // of these: "$0.0312", "120 tokens"
+      candidates;      // best first: measured, then estimated, then the rest; maybe only the first
+  int64_t listed = 0;  // how many there are, if these are only the first
+  std::map<std::string, int64_t> stopped;  // how many were stopped, by stage
+  int64_t sessions = 0, crashes = 0;       // sessions in total; those that were interrupted
+  std::vector<std::string> damage;         // files that differ from what was written
+  std::string foreign;                     // as from store::Run::foreign()
+  int64_t unsettled_calls = 0;  // to models, without a recorded answer; they count as spent
+  std::string unsettled_cost;   // of these: "$0.0312", "120 tokens"
   std::string prompt;
   std::string kernel_path;  // final/kernel.cu, or "" when no kernel was shipped
   Json report;              // null when there is none yet
@@ -31,6 +34,9 @@ struct RunView {
 
 /// `name`: a folder, an id, the start of an id, or "latest" (store/find.h).
 Result<RunView> inspect_run(const std::string& root, const std::string& name);
+/// The same for a list of the `most` best candidates, without events: of a large run a kept view
+/// (kept_view.h) is shown.
+Result<RunView> glance_at_run(const std::string& root, const std::string& name, size_t most);
 
 struct CandidateView {
   record::Candidate candidate;

@@ -4,7 +4,9 @@
 
 #include "os/files.h"
 #include "store/run.h"
+#include "store/summary.h"
 #include "store/test_folder.h"
+#include "workflows/kept_view.h"
 
 namespace kw::workflows {
 namespace {
@@ -70,6 +72,40 @@ TEST(InspectRun, NamesWhatIsDamagedAndFailsOnlyWithoutARun) {
   const Result<RunView> none = inspect_run(root.path(), folder);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().blame, Blame::Input);
+}
+
+TEST(KeptView, HoldsUntilSomethingDiffers) {
+  const store::TestFolder root;
+  const std::string folder = make_run(root.path(), "sm_90", "kernel");
+  RunView view = inspect_run(root.path(), folder).value();
+  keep_view(view, store::change_mark(folder));
+  EXPECT_FALSE(kept_view(folder, 20)) << "a small run is read";
+  view.run.candidates = kManyCandidates;
+  keep_view(view, store::change_mark(folder));
+  const auto kept = kept_view(folder, 20);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->candidates.size(), 5u);
+  EXPECT_EQ(kept->candidates[0].microseconds, 17.0);
+  EXPECT_EQ(kept->stopped, view.stopped);
+  EXPECT_TRUE(kept->report["passed"].as_bool());
+  EXPECT_FALSE(kept_view(folder, kKeptCandidates + 1)) << "it has no more";
+  for (const std::string& name :
+       {"candidates/" + nth(3).id + "/verdict.json", "candidates/" + nth(3).id + "/timing.json",
+        std::string("report.json")}) {
+    const std::string text = *os::read_file(folder + "/" + name);
+    ASSERT_TRUE(os::write_file(folder + "/" + name, text + " "));
+    EXPECT_FALSE(kept_view(folder, 20)) << name;
+    ASSERT_TRUE(os::write_file(folder + "/" + name, text));
+    // The report's time is part of the mark.
+    keep_view(view, store::change_mark(folder));
+    EXPECT_TRUE(kept_view(folder, 20)) << name;
+  }
+  const std::string mark = store::change_mark(folder);
+  store::keep_note(folder, mark, "{}");
+  EXPECT_FALSE(kept_view(folder, 20)) << "not of this folder";
+  keep_view(view, mark);
+  { const auto run = store::Run::open(folder, store::Access::Write); }
+  EXPECT_FALSE(kept_view(folder, 20)) << "the run has changed";
 }
 
 TEST(InspectCandidate, ByTheBeginningOfItsId) {
