@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 
 #include "clib/bound_kernel.h"
 #include "clib/job.h"
@@ -56,6 +57,8 @@ T guarded(T otherwise, Work work) {
     blame(made.error());
   } catch (const std::bad_alloc&) {
     blame("environment", "out of memory");
+  } catch (const std::system_error& refused) {
+    blame("environment", refused.what());
   } catch (const std::exception& bug) {
     blame("bug", bug.what());
   }

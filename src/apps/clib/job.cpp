@@ -3,6 +3,7 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -72,6 +73,8 @@ void Job::execute(commands::Listener& listener) {
     commands::perform(command_, words_, io);
   } catch (const std::bad_alloc&) {
     listener.document = failed(commands::kEnvironment, "environment", "out of memory");
+  } catch (const std::system_error& refused) {
+    listener.document = failed(commands::kEnvironment, "environment", refused.what());
   } catch (const std::exception& bug) {
     listener.document = failed(commands::kBug, "bug", bug.what());
   }

@@ -1,6 +1,7 @@
 #include "os/memory.h"
 
 #include <fmt/core.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -78,6 +79,12 @@ std::string why_no_memory(uint64_t bytes) {
   if (left >= bytes) return "";
   return fmt::format("vm.overcommit_memory is 2 and leaves {} MiB, and up to {} MiB are needed",
                      left / kMega, bytes / kMega);
+}
+
+void return_free_memory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 }  // namespace kw::os

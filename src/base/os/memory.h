@@ -15,4 +15,8 @@ uint64_t available_memory();
 /// strict accounting. "" when they can.
 std::string why_no_memory(uint64_t bytes);
 
+/// Gives memory that was freed back to the system. A job that ends leaves holes that the next one
+/// does not fill, so a process with many jobs would grow.
+void return_free_memory();
+
 }  // namespace kw::os

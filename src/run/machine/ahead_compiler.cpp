@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <new>
+#include <system_error>
+
 namespace kw::machine {
 namespace {
 
@@ -21,7 +24,13 @@ std::string key_of(const ports::CompileRequest& request) {
 
 AheadCompiler::AheadCompiler(ports::Compiler& inner, int threads, Kernels kernels)
     : inner_(inner), kernels_(kernels) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  for (int i = 0; i < threads; ++i) {
+    try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      break;  // fewer threads do the same work
+    }
+  }
 }
 
 AheadCompiler::~AheadCompiler() {
@@ -61,17 +70,34 @@ void AheadCompiler::work() {
     const std::shared_ptr<Slot> slot = slots_.at(key);
     slot->started = true;
     lock.unlock();
-    Result<ports::CompileOutcome> answer = inner_.compile(request);
+    Result<ports::CompileOutcome> answer = guarded_compile(request);
     lock.lock();
     note_answer(key, *slot, std::move(answer));
   }
 }
 
+// A thread must not end the process: the machine may lack memory.
+Result<ports::CompileOutcome> AheadCompiler::guarded_compile(const ports::CompileRequest& request) {
+  try {
+    return inner_.compile(request);
+  } catch (const std::bad_alloc&) {
+    return environment_error("compiling ahead: out of memory");
+  } catch (const std::system_error& refused) {
+    return environment_error("compiling ahead: {}", refused.what());
+  }
+}
+
 void AheadCompiler::note_answer(const std::string& key, Slot& slot,
                                 Result<ports::CompileOutcome> answer) {
+  const bool failed = !answer;
   slot.answer.emplace(std::move(answer));
-  answered_.push_back(key);
   changed_.notify_all();
+  // Callers that wait get an Error, but it is not remembered: a later attempt may succeed.
+  if (failed) {
+    slots_.erase(key);
+    return;
+  }
+  answered_.push_back(key);
   while (answered_.size() > kRemembered) {
     slots_.erase(answered_.front());
     answered_.pop_front();
@@ -134,14 +160,7 @@ Result<ports::CompileOutcome> AheadCompiler::compile_one(const ports::CompileReq
   lock.unlock();
   Result<ports::CompileOutcome> answer = inner_.compile(request);
   lock.lock();
-  if (answer) {
-    note_answer(key, *slot, answer);
-  } else {
-    // Waiting callers get this error, but it is not remembered: a later attempt may succeed.
-    slot->answer.emplace(answer);
-    slots_.erase(key);
-    changed_.notify_all();
-  }
+  note_answer(key, *slot, answer);
   return answer;
 }
 

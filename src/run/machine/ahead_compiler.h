@@ -42,6 +42,7 @@ class AheadCompiler : public ports::Compiler {
     std::optional<Result<ports::CompileOutcome>> answer;
   };
   void work();
+  Result<ports::CompileOutcome> guarded_compile(const ports::CompileRequest& request);
   void announce(ports::CompileRequest request);
   /// Empty when the module must be compiled whole.
   std::vector<compile::Slice> slices_of(const ports::CompileRequest& request);

@@ -15,12 +15,14 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "core/text.h"
 #include "os/files.h"
 #include "os/inside.h"
 #include "os/lock.h"
+#include "os/memory.h"
 #include "suites/results_folder.h"
 
 namespace kw::suites {
@@ -41,6 +43,8 @@ TaskOutcome run_guarded(const RunTask& run, const TaskJob& job) {
     return run(job);
   } catch (const std::bad_alloc&) {
     return {failed_row(kExternalError, "out of memory"), {}, false};
+  } catch (const std::system_error& refused) {
+    return {failed_row(kExternalError, refused.what()), {}, false};
   } catch (const std::exception& error) {
     return {failed_row(kRunnerError, error.what()), {}, false};
   }
@@ -97,7 +101,11 @@ class Runner {
     const auto jobs = std::min<size_t>(static_cast<size_t>(std::max(request_.jobs, 1)),
                                        std::max<size_t>(selected_.size(), 1));
     for (size_t i = 1; i < jobs; ++i) {
-      threads.emplace_back([this, i] { work(static_cast<int>(i)); });
+      try {
+        threads.emplace_back([this, i] { work(static_cast<int>(i)); });
+      } catch (const std::system_error&) {
+        break;  // fewer workers do the same tasks
+      }
     }
     work(0);
     for (std::thread& thread : threads) thread.join();
@@ -118,6 +126,7 @@ class Runner {
       outcome.row.task_hash = task->hash;
       outcome.row.finished = ports_.now();
       keep(*task, std::move(outcome));
+      os::return_free_memory();
     }
   }
 

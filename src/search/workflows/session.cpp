@@ -1,5 +1,8 @@
 #include "workflows/session.h"
 
+#include <new>
+#include <system_error>
+
 #include "core/check.h"
 #include "os/interrupt.h"
 
@@ -30,6 +33,10 @@ Status guarded(Session& session, Status (*step)(Session&)) {
     return step(session);
   } catch (const Bug& bug) {
     return Error{Blame::Bug, bug.what()};
+  } catch (const std::bad_alloc&) {
+    return environment_error("out of memory; free some, and continue with: kernelwright resume");
+  } catch (const std::system_error& refused) {
+    return environment_error("the system refused: {}", refused.what());
   }
 }
 
