@@ -1,3 +1,7 @@
+// The commands about stored runs only read options and print; what they do is in store and
+// workflows. `inspect` as text shows a few candidates, so it may show a kept view of a large run.
+// As JSON or with its events it promises everything, and reads the whole run. One path for both was
+// simpler; it took seconds for thousands of candidates.
 #include <fmt/core.h>
 
 #include <algorithm>

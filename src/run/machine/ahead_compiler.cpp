@@ -1,3 +1,8 @@
+// A judge knows what it will compile long before it needs the image, so threads compile in advance.
+// The one who needs an image that no thread has begun compiles it itself: that is faster than
+// waiting. Errors are not remembered, because they are about the machine at that moment: a later
+// attempt may succeed. A thread never ends the process, even when memory runs out. The cost: images
+// that are never used may be compiled.
 #include "machine/ahead_compiler.h"
 
 #include <fmt/core.h>

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.h"
-
 namespace kw::stages {
 
 /// Which models may be asked, and what they may cost, as the user typed it (docs/models.md).
@@ -31,7 +29,7 @@ struct ModelOptions {
 void fields(auto& v, ModelOptions& m) {
   v("model_id", m.model_id)("escalation_id", m.escalation_id)("stage_models", m.stage_models);
   v("retries", m.retries)("budget_usd", m.budget_usd)("escalate", m.escalate);
-  v("max_calls", m.max_calls, Zero::Omit)("max_tokens", m.max_tokens, Zero::Omit);
+  v("max_calls", m.max_calls)("max_tokens", m.max_tokens);
   v("transcripts", m.transcripts)("store_reference", m.store_reference);
 }
 /// Limits that the user gave now replace those that a run keeps.

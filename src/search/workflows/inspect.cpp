@@ -1,3 +1,7 @@
+// A run is shown with all that is wrong with it, so everything in it is read and checked once. For
+// thousands of candidates that takes seconds. So a view of a large run is kept until the run
+// changes (kept_view.h). Checking less of every run was the alternative; most runs are small, and
+// there a forged verdict should be named at the first look.
 #include "workflows/inspect.h"
 
 #include <fmt/core.h>
