@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <system_error>
 
@@ -178,8 +180,13 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     std::fputs("kernelwright: out of memory\n", stderr);
     return kEnvironment;
-  } catch (const std::system_error& refused) {  // no thread, no memory for one, no descriptor
-    std::fprintf(stderr, "kernelwright: the system refused: %s\n", refused.what());
+  } catch (const std::system_error& error) {
+    const int reason = error.code().value();
+    if (reason != EAGAIN && reason != ENOMEM) return report_bug(error.what());
+    std::fprintf(stderr,
+                 "kernelwright: the system starts no more threads: %s\n"
+                 "  hint: end other programs, or raise the limits: ulimit -u, ulimit -v\n",
+                 std::strerror(reason));
     return kEnvironment;
   } catch (const std::exception& bug) {
     return report_bug(bug.what());

@@ -207,9 +207,11 @@ Status make_directories(const std::string& path) {
     at = path.find('/', at + 1);
     const std::string part = path.substr(0, at);
     if (::mkdir(part.c_str(), kOwnFolderMode) == 0) continue;
-    const int failed = errno;  // the questions below change errno
-    if (is_directory(part)) continue;
-    return file_error("creating folder", part, exists(part) ? ENOTDIR : failed);
+    const int failed = errno;  // the question below changes errno
+    struct stat st {};
+    const bool there = ::stat(part.c_str(), &st) == 0;
+    if (there && S_ISDIR(st.st_mode)) continue;
+    return file_error("creating folder", part, there ? ENOTDIR : failed);
   }
   return Done{};
 }

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "os/file_error.h"
+#include "os/leftovers.h"
 #include "os/library.h"
 #include "os/own_program.h"
 #include "os/shared_memory.h"
@@ -34,6 +35,19 @@ class Files : public ::testing::Test {
   std::string at(const std::string& name) const { return folder_ + "/" + name; }
   std::string folder_;
 };
+
+TEST_F(Files, WhatAKilledWriterLeftIsRemoved) {
+  const auto at = [&](const char* name) { return folder_ + "/" + name; };
+  ASSERT_TRUE(make_directories(at("inner")) && make_directories(at("others")));
+  const char* const left[] = {"state.json.tmp-12-3", "inner/a.tmp-1-0"};
+  const char* const kept[] = {"state.json", "inner/a", "others/b.tmp-1-0"};
+  for (const char* name : left) ASSERT_TRUE(write_file(at(name), "half"));
+  for (const char* name : kept) ASSERT_TRUE(write_file(at(name), "whole"));
+  remove_leftovers(folder_, "others");
+  for (const char* name : left) EXPECT_FALSE(exists(at(name))) << name;
+  for (const char* name : kept) EXPECT_TRUE(exists(at(name))) << name;
+  for (const char* folder : {"inner", "others"}) std::filesystem::remove_all(at(folder));
+}
 
 TEST_F(Files, WhatIsWrittenIsRead) {
   for (const std::string& bytes :

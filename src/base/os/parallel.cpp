@@ -28,8 +28,8 @@ void parallel_for(int threads, int64_t units,
   for (int worker = 1; worker <= helpers; ++worker) {
     try {
       pool.emplace_back(work, worker);
-    } catch (const std::system_error&) {
-      break;  // fewer threads do the same work
+    } catch (const std::exception&) {
+      break;  // no thread or no memory for one: fewer threads do the same work
     }
   }
   work(0);

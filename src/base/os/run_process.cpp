@@ -39,6 +39,7 @@ struct Stream {
   std::string* kept;
   uint64_t limit;
   bool cut = false;
+  int failure = 0;  // why it could not be read to its end
 
   void drain() {
     char chunk[65536];
@@ -48,6 +49,7 @@ struct Stream {
       const ssize_t n = ::read(fd.get(), chunk, sizeof(chunk));
       if (n < 0 && errno == EINTR) continue;
       if (n < 0 && errno == EAGAIN) return;
+      if (n < 0) failure = errno;
       if (n <= 0) return fd.reset();
       const size_t room = limit > kept->size() ? static_cast<size_t>(limit - kept->size()) : 0;
       cut |= static_cast<size_t>(n) > room;
@@ -115,6 +117,9 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
   result.exit_code = status.code;
   result.signal = status.signal;
   for (Stream* stream : {&out, &err}) {
+    if (stream->failure != 0)
+      return environment_error("reading what {} wrote: {}; try again", argv[0],
+                               reason_of(stream->failure));
     if (stream->cut) *stream->kept += fmt::format("\n[cut after {}]\n", human_bytes(stream->limit));
   }
   return result;

@@ -22,6 +22,7 @@
 #include <ctime>
 #include <filesystem>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "core/text.h"
@@ -42,7 +43,11 @@ std::string temporary_root() {
 
 void remove_folder(const std::string& path) {
   std::error_code ignored;
-  if (!path.empty()) std::filesystem::remove_all(path, ignored);
+  try {
+    if (!path.empty()) std::filesystem::remove_all(path, ignored);
+  } catch (const std::bad_alloc&) {
+    // The next process sweeps it.
+  }
 }
 
 UniqueFd open_folder(const std::string& path) {

@@ -126,7 +126,7 @@ Result<Stop> Gate::compile_stage() {
   std::future<void> ahead;
   const std::vector<shapes::ShapeCase>& small = virtual_.at->pool->shapes().cases;
   if (gpu_ && !small.empty()) {
-    ahead = std::async(std::launch::async, [this, &first = small.front()] {
+    ahead = std::async([this, &first = small.front()] {
       (void)virtual_.programs.build(matching_, task(), first.graph, first.dims);
     });
   }

@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
 #include "binding/inputs.h"
 #include "binding/load.h"
 #include "judge/parts.h"
 #include "os/entropy.h"
 #include "os/interrupt.h"
+#include "os/parallel.h"
 
 namespace kw::judge {
 namespace {
@@ -149,11 +149,9 @@ Result<std::vector<ports::Outcome>> Timer::measure(const ports::Candidates& cand
       if (!*looks[i]) failed = true;
     }
   };
-  std::vector<std::thread> others;
-  for (size_t i = 1; i < context_.lanes.all().size(); ++i)
-    others.emplace_back([&, i] { work(*context_.lanes.all()[i]); });
-  work(context_.lanes.first());
-  for (std::thread& thread : others) thread.join();
+  const auto& lanes = context_.lanes.all();
+  os::parallel_for(static_cast<int>(lanes.size()), static_cast<int64_t>(lanes.size()),
+                   [&](int, int64_t lane) { work(*lanes[static_cast<size_t>(lane)]); });
   std::vector<ports::Outcome> out;
   for (auto& look : looks) {
     if (look && !*look) return std::move(*look).error();

@@ -103,7 +103,7 @@ void Verifier::begin_truths() {
   if (truths_begun_ || !context_.has_clock()) return;
   truths_begun_ = true;
   for (auto& lane : context_.lanes.all()) {
-    truths_.push_back(std::async(std::launch::async, [this, at = lane.get()] {
+    truths_.push_back(std::async([this, at = lane.get()] {
       if (!verification::open_pools(context_.searched, context_.request.verify, at->tools.verify,
                                     at->pools))
         return;

@@ -86,11 +86,19 @@ Run& Run::operator=(Run&& other) noexcept {
   return *this;
 }
 
+// Best effort: a run whose end was not recorded counts as interrupted, which is true. Without
+// memory for it, the end is not recorded either; an exception must not leave a destructor.
 Run::~Run() {
   if (!impl_ || !impl_->lock) return;
+  try {
+    close();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void Run::close() {
   const std::lock_guard<std::mutex> guard(impl_->mutex);
   impl_->free_reserve();
-  // Best effort: a run whose end was not recorded counts as interrupted, which is true.
   Json there = Json::array();
   for (const std::string& path : {impl_->at.checkpoint(), impl_->at.report()}) {
     if (os::exists(path)) there.push(path.substr(impl_->at.folder.size() + 1));

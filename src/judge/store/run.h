@@ -123,6 +123,8 @@ class Run : public ports::Records {
  private:
   struct Impl;
   explicit Run(std::unique_ptr<Impl> impl);
+  /// Records that the session ended in order.
+  void close();
   std::unique_ptr<Impl> impl_;
 };
 

@@ -176,7 +176,8 @@ Status Run::finish(Json report, const FinalFiles& files) {
   const std::string text = json_text(report), hash = signing::digest(text);
   impl_->announce("", kReportFile, hash);
   Status told = impl_->disk.write(impl_->at.report(), text, os::Sync::Yes);
-  if (!told) told = impl_->disk.replace_by(impl_->at.report(), impl_->at.reserve(), text);
+  // Of two failures the first says why: without a reserve, the second finds no file.
+  if (!told && impl_->disk.replace_by(impl_->at.report(), impl_->at.reserve(), text)) told = Done{};
   impl_->free_reserve();
   KW_TRY(std::move(told));
   Json data = Json::object().set("passed", report["passed"]);

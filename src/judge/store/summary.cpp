@@ -68,31 +68,36 @@ std::string mark_of(const std::string& path) {
   return fmt::format("{}@{}.{}", st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
-}  // namespace
-
-RunSummary summarize(const std::string& folder) {
-  const Result<Run> run = Run::open(folder, Access::Read);
-  if (run) return summarize(*run);
+RunSummary damaged(const std::string& folder, const Error& why) {
   RunSummary summary;
   RunRow& row = summary.run;
   row.id = std::filesystem::path(folder).filename();
   row.folder = folder;
   row.bytes = bytes_in(folder);
   row.status = "damaged";
-  row.reason = run.error().message;
+  row.reason = why.message;
   return summary;
+}
+
+}  // namespace
+
+RunSummary summarize(const std::string& folder) {
+  const Result<Run> run = Run::open(folder, Access::Read);
+  return run ? summarize(*run) : damaged(folder, run.error());
 }
 
 RunSummary summarize(const Run& opened) {
   const Run* run = &opened;
+  const std::string& folder = run->folder();
+  const Result<Manifest> manifest = read_manifest(Layout{folder});
+  if (!manifest) return damaged(folder, manifest.error());
   RunSummary summary;
   RunRow& row = summary.run;
-  const std::string& folder = row.folder = run->folder();
+  row.folder = folder;
   row.bytes = bytes_in(folder);
-  const Manifest manifest = read_manifest(Layout{folder}).value();
-  row.id = manifest.id;
-  row.name = manifest.name;
-  row.created = manifest.created;
+  row.id = manifest->id;
+  row.name = manifest->name;
+  row.created = manifest->created;
   const std::vector<record::Event> events = run->events();
   if (!events.empty()) row.seconds = events.back().seconds;
   const Json report = run->report();

@@ -22,7 +22,7 @@ CrossChecking open_cross_check(CrossCheckMode mode, const std::string& version,
 
 CrossChecking begin_cross_check(CrossChecking check, const task::Task& task) {
   auto begun = std::make_shared<std::future<Result<CrossCheckReport>>>(
-      std::async(std::launch::async, [check, task] { return check(task); }));
+      std::async([check, task] { return check(task); }));
   return [check, begun, hash = task::task_hash(task)](const task::Task& asked) {
     return begun->valid() && task::task_hash(asked) == hash ? begun->get() : check(asked);
   };

@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "os/parallel.h"
+
 namespace kw::ports {
 namespace {
 
@@ -31,20 +33,12 @@ uint64_t audit_hash(std::span<const std::byte> bytes, uint64_t seed) {
       std::min<size_t>(kMostThreads, std::max(1u, std::thread::hardware_concurrency()));
   const size_t parts = std::clamp<size_t>(words / kWordsPerThread, 1, most);
   std::vector<uint64_t> sums(parts);
-  std::vector<std::thread> threads;
-  for (size_t part = 0; part < parts; ++part) {
+  os::parallel_for(static_cast<int>(parts), static_cast<int64_t>(parts), [&](int, int64_t unit) {
+    const auto part = static_cast<size_t>(unit);
     const size_t first = words * part / parts;
     const size_t count = words * (part + 1) / parts - first;
-    const auto work = [&sums, part, first, count, bytes, seed] {
-      sums[part] = hash_words(bytes.data() + 8 * first, first, count, seed);
-    };
-    if (part + 1 < parts) {
-      threads.emplace_back(work);
-    } else {
-      work();
-    }
-  }
-  for (std::thread& thread : threads) thread.join();
+    sums[part] = hash_words(bytes.data() + 8 * first, first, count, seed);
+  });
   uint64_t sum = 0;
   for (uint64_t part : sums) sum += part;
   if (const size_t rest = bytes.size() % 8; rest > 0) {

@@ -15,6 +15,7 @@
 #include <limits>
 #include <thread>
 
+#include "os/parallel.h"
 #include "tensor/convert.h"
 
 namespace kw::tensor {
@@ -211,12 +212,9 @@ void in_parts(int64_t count, const std::function<void(int64_t, int64_t)>& fill) 
   const int64_t parts = std::clamp<int64_t>(count / kWorthAThread, 1, std::min<int64_t>(cores, 16));
   const int64_t size =
       (count / parts + 1) / 2 * 2;  // even, because two fp4e2m1x2 values share a byte
-  std::vector<std::thread> threads;
-  for (int64_t part = 1; part < parts; ++part) {
-    threads.emplace_back(fill, part * size, part + 1 == parts ? count : (part + 1) * size);
-  }
-  fill(0, parts == 1 ? count : size);
-  for (std::thread& thread : threads) thread.join();
+  os::parallel_for(static_cast<int>(parts), parts, [&](int, int64_t part) {
+    fill(part * size, part + 1 == parts ? count : (part + 1) * size);
+  });
 }
 
 void fill_ints(HostTensor& tensor, Family family, uint64_t key, const IntLimits& range,

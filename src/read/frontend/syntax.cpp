@@ -39,7 +39,9 @@ Error located(const Source& source, int line, int column, int length, const std:
 
 Error parser_failed(const Source& source, const os::ProcessResult& result) {
   if (result.timed_out)
-    return input_error("{}: parsing took more than {} s", source.name, kParseSeconds);
+    return environment_error(
+        "{}: parsing took more than {} s; the machine may be busy, so try again", source.name,
+        kParseSeconds);
   const auto lines = split_lines(trim(result.err));
   const std::string last = lines.empty() ? "no message" : std::string(lines.back());
   return environment_error("parsing {}: python3 ended with {} {}: {}; python3 must be 3.9 or later",

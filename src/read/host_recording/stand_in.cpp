@@ -372,7 +372,7 @@ Result<std::vector<StandIn::Answer>> StandIn::ask_all(const std::string& python,
   std::vector<std::future<Result<Answer>>> running;
   for (size_t i = 0; i < places.size(); ++i)
     running.push_back(
-        std::async(std::launch::async, [&, i] { return ask(python, places[i], kept_[i]); }));
+        std::async([&, i] { return ask(python, places[i], kept_[i]); }));
   std::vector<Result<Answer>> said;
   for (std::future<Result<Answer>>& one : running) said.push_back(one.get());
   std::vector<Answer> answers;

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "os/parallel.h"
+
 namespace kw::cuda {
 namespace {
 
@@ -87,10 +89,8 @@ bool any_is_like(std::span<const std::byte> blocks, uint64_t expected) {
       return;
     }
   };
-  std::vector<std::thread> threads;
-  for (size_t part = 1; part < parts; ++part) threads.emplace_back(look, part);
-  look(0);
-  for (std::thread& thread : threads) thread.join();
+  os::parallel_for(static_cast<int>(parts), static_cast<int64_t>(parts),
+                   [&](int, int64_t part) { look(static_cast<size_t>(part)); });
   return found;
 }
 

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <thread>
 
+#include "os/parallel.h"
+
 namespace kw::gpu {
 namespace {
 
@@ -19,20 +21,12 @@ void copy_in_parts(std::byte* to, std::span<const std::byte> from) {
   const size_t most =
       std::min<size_t>(kMostThreads, std::max(1u, std::thread::hardware_concurrency()));
   const size_t parts = std::clamp<size_t>(from.size() / kBytesPerThread, 1, most);
-  std::vector<std::thread> threads;
-  for (size_t part = 0; part < parts; ++part) {
+  os::parallel_for(static_cast<int>(parts), static_cast<int64_t>(parts), [&](int, int64_t unit) {
+    const auto part = static_cast<size_t>(unit);
     const size_t begin = from.size() / parts * part;
     const size_t end = part + 1 == parts ? from.size() : from.size() / parts * (part + 1);
-    const auto work = [to, from, begin, end] {
-      if (end > begin) std::memcpy(to + begin, from.data() + begin, end - begin);
-    };
-    if (part + 1 < parts) {
-      threads.emplace_back(work);
-    } else {
-      work();
-    }
-  }
-  for (std::thread& thread : threads) thread.join();
+    if (end > begin) std::memcpy(to + begin, from.data() + begin, end - begin);
+  });
 }
 
 tensor::Bytes SpareBuffers::take(size_t bytes) {

@@ -10,8 +10,8 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <thread>
 
+#include "os/parallel.h"
 #include "vgpu/scheduler.h"
 
 namespace kw::vgpu {
@@ -155,11 +155,9 @@ ParallelResult run_parallel(const LaunchContext& context, Regions& memory, const
   std::atomic<bool> failed{false};
   for (Worker& worker : workers) worker.machine->cancelled = &failed;
   const uint64_t step = std::max<uint64_t>(1, order.size() / (count * 8));
-  std::vector<std::thread> host;
-  for (size_t t = 1; t < count; ++t)
-    host.emplace_back([&, t] { work(workers[t], order, next, step, failed); });
-  work(workers[0], order, next, step, failed);
-  for (std::thread& thread : host) thread.join();
+  os::parallel_for(static_cast<int>(count), static_cast<int64_t>(count), [&](int, int64_t t) {
+    work(workers[static_cast<size_t>(t)], order, next, step, failed);
+  });
 
   ParallelResult result;
   result.next_segment = first_segment;

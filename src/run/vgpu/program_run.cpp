@@ -372,7 +372,10 @@ Result<ports::RunOutcome> run_program(const LaunchRequest& request) {
     if (request.options.check_order && outcome.status == RunStatus::Completed)
       KW_TRY(check_order(request, deadline, outcome));
   } catch (const std::bad_alloc&) {
-    return Attempt::out_of_memory("host memory ran out while the program ran");
+    // What the program needs was counted above, so this machine is to blame.
+    return environment_error(
+        "the virtual GPU got no memory from this machine while a program ran; end other programs, "
+        "or raise the limit (ulimit -v), and try again");
   }
   return outcome;
 }

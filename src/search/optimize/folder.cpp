@@ -17,6 +17,7 @@
 #include "os/disk.h"
 #include "os/files.h"
 #include "os/inside.h"
+#include "os/leftovers.h"
 #include "os/own_files.h"
 
 namespace kw::optimize {
@@ -134,6 +135,7 @@ Result<Folder> Folder::open(const std::string& path) {
   Folder folder(absolute(path));
   folder.state = KW_TRY(read_state(folder.path_));
   folder.lock_ = KW_TRY(hold(folder.path_));
+  os::remove_leftovers(folder.path_);
   // Read again: from now on no other process writes.
   folder.state = KW_TRY(read_state(folder.path_));
   return folder;

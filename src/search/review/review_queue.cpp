@@ -27,7 +27,7 @@ ReviewedModule read_one(Reviewers& reviewers, const stages::Answer& answer, std:
 void ReviewQueue::begin(std::string id, Case one) {
   if (reading_.size() >= most_) reading_[reading_.size() - most_].wait();
   reading_.push_back(
-      std::async(std::launch::async, [this, id = std::move(id), one = std::move(one)]() mutable {
+      std::async([this, id = std::move(id), one = std::move(one)]() mutable {
         return read_one(reviewers_, answer_, std::move(id), std::move(one));
       }));
 }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
 #include "core/hash.h"
 #include "os/interrupt.h"
+#include "os/parallel.h"
 
 namespace kw::review {
 namespace {
@@ -76,11 +76,8 @@ Status ReviewSession::run(const Specialist& specialist, const std::vector<Job>& 
       if (ports_.watch) ports_.watch(++done, jobs.size());
     }
   };
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < in_flight_ && static_cast<size_t>(i) < jobs.size(); ++i)
-      threads.emplace_back(work);
-  }
+  const auto at_once = std::min<int64_t>(in_flight_, static_cast<int64_t>(jobs.size()));
+  os::parallel_for(static_cast<int>(at_once), at_once, [&](int, int64_t) { work(); });
   if (error) return *error;
   if (os::interrupted() && stopped_.empty()) stopped_ = "interrupted";
   return Done{};

@@ -8,12 +8,12 @@
 
 #include <fmt/core.h>
 
-#include <thread>
 
 #include "core/text.h"
 #include "llm/request.h"
 #include "os/files.h"
 #include "os/inside.h"
+#include "os/parallel.h"
 #include "review/shown.h"
 #include "stages/prompts.h"
 
@@ -157,18 +157,15 @@ std::string Reviewers::why_stopped() const {
 Opinion Reviewers::look(const Case& one, const stages::Answer& answer) {
   std::vector<AskResult> asked(specialists_.size());
   const std::string silenced_before = why_stopped();
-  {
-    std::vector<std::jthread> threads;
-    for (size_t i = 0; i < specialists_.size(); ++i) {
-      asked[i].vote.field = specialists_[i].field;
-      if (!silenced_before.empty()) {
-        asked[i].vote.abstained = silenced_before;
-        continue;
-      }
-      threads.emplace_back(
-          [&, i] { asked[i] = ask(specialists_[i], one, options_, answer, price_); });
-    }
-  }
+  const auto all = static_cast<int64_t>(specialists_.size());
+  os::parallel_for(static_cast<int>(all), all, [&](int, int64_t unit) {
+    const auto i = static_cast<size_t>(unit);
+    asked[i].vote.field = specialists_[i].field;
+    if (!silenced_before.empty())
+      asked[i].vote.abstained = silenced_before;
+    else
+      asked[i] = ask(specialists_[i], one, options_, answer, price_);
+  });
   if (silenced_before.empty()) note_failures(asked);
   std::vector<Vote> votes;
   for (AskResult& each : asked) votes.push_back(std::move(each.vote));

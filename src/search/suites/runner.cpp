@@ -16,13 +16,14 @@
 #include <new>
 #include <optional>
 #include <system_error>
-#include <thread>
 
 #include "core/text.h"
 #include "os/files.h"
 #include "os/inside.h"
+#include "os/leftovers.h"
 #include "os/lock.h"
 #include "os/memory.h"
+#include "os/parallel.h"
 #include "suites/results_folder.h"
 
 namespace kw::suites {
@@ -62,6 +63,7 @@ class Runner {
     selected_ = KW_TRY(task_formats::select_tasks(suite_, request_.only));
     KW_TRY(os::make_directories(request_.out));
     const os::FileLock lock = KW_TRY(os::FileLock::take(request_.out + "/lock"));
+    os::remove_leftovers(request_.out, "artifacts");
     KW_TRY(prepare());
     run_all();
     if (problem_) return std::move(*problem_);
@@ -97,18 +99,10 @@ class Runner {
   }
 
   void run_all() {
-    std::vector<std::thread> threads;
     const auto jobs = std::min<size_t>(static_cast<size_t>(std::max(request_.jobs, 1)),
                                        std::max<size_t>(selected_.size(), 1));
-    for (size_t i = 1; i < jobs; ++i) {
-      try {
-        threads.emplace_back([this, i] { work(static_cast<int>(i)); });
-      } catch (const std::system_error&) {
-        break;  // fewer workers do the same tasks
-      }
-    }
-    work(0);
-    for (std::thread& thread : threads) thread.join();
+    os::parallel_for(static_cast<int>(jobs), static_cast<int64_t>(jobs),
+                     [this](int, int64_t worker) { work(static_cast<int>(worker)); });
   }
 
   void work(int worker) {

@@ -187,7 +187,7 @@ Result<std::unique_ptr<EvolveAuthor::PendingAnswer>> EvolveAuthor::ask(
   pending->request.reasoning.effort = effort_of(arm->effort);
   KW_TRY(models_->journal->write(
       fmt::format("stage_evolve/{:04}/prompt_to_llm.md", request.number + 1), text + "\n"));
-  pending->answer = std::async(std::launch::async, [session = models_->session, id = pending->model,
+  pending->answer = std::async([session = models_->session, id = pending->model,
                                                     asked = pending->request] {
     return session->answer(id, asked, llm::Watch{});
   });
