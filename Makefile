@@ -3,13 +3,14 @@
 # make test      build everything and run all tests that this machine can run, except long ones
 # make test-all  make test and long tests, then `make test` on a minimal Debian with only its own packages (tools/bare-check; needs root)
 # make asan      the same tests under AddressSanitizer and UBSan
+# make audit     look for faults of our own: pins, cppcheck, clang-tidy, sanitizers, fuzzers, campaigns of faults (hours)
 # make bench     run the benchmarks (they print numbers and check nothing)
 # make wheel     build the Python package with library and workers, as a wheel in BUILD/dist
 # make lint      run ruff and mypy on the Python package; they are fetched if missing
 BUILD ?= build
 KW := $(BUILD)/kernelwright
 
-.PHONY: all demo test test-all asan bench wheel lint clean
+.PHONY: all demo test test-all asan audit bench wheel lint clean
 all: $(BUILD)/build.ninja
 	@tools/quiet "building" cmake --build $(BUILD) --target kernelwright
 
@@ -39,6 +40,9 @@ asan:
 	@for venv in torch-venv nvrtc-venv; do [ ! -d build/$$venv ] || ln -sfn ../build/$$venv build-asan/$$venv; done
 	@tools/run-tests build-asan
 
+audit: $(BUILD)/build.ninja
+	@tools/audit
+
 bench: all
 	@tools/quiet "building benchmarks" cmake --build $(BUILD) --target benchmarks
 	@for program in $(BUILD)/bench/bench_*; do echo "== $$program"; $$program; done
@@ -52,4 +56,4 @@ lint:
 	@KW_BUILD=$(abspath $(BUILD)) python3 -B tests/python/test_tools.py
 
 clean:
-	rm -rf $(BUILD) build-asan build-tsan build-dev
+	rm -rf $(BUILD) build-asan build-tsan build-dev build-fuzz build-tidy
