@@ -53,6 +53,19 @@ Failure invalid_reply(std::string message) {
   return Failure{.kind = FailureKind::InvalidReply, .message = std::move(message), .sent = true};
 }
 
+int64_t tokens_of(const Json& count) {
+  constexpr int64_t kMost = int64_t{1} << 40, kImpossible = -(int64_t{1} << 50);
+  const int64_t tokens = count.as_int();
+  return tokens >= 0 && tokens <= kMost ? tokens : kImpossible;
+}
+
+Usage possible(const Usage& usage) {
+  for (const int64_t tokens :
+       {usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning})
+    if (tokens < 0) return {};
+  return usage;
+}
+
 std::optional<Failure> empty_reply(const Reply& reply) {
   const bool something = !trim(reply.text).empty() || !reply.calls.empty();
   if (something || (reply.stop != StopReason::End && reply.stop != StopReason::ToolUse))

@@ -65,6 +65,10 @@ extern const Wire kGeminiWire;
 void tidy_calls(const Request& request, Reply& reply);
 /// A failure of kind InvalidReply.
 Failure invalid_reply(std::string message);
+/// A number of tokens. One that cannot be (negative, or more than any model has) makes possible()
+/// answer that the usage is unknown: such numbers would give a budget back what was spent.
+int64_t tokens_of(const Json& count);
+Usage possible(const Usage& usage);
 /// InvalidReply with the usage, when the reply is empty and its stop reason does not explain it.
 std::optional<Failure> empty_reply(const Reply& reply);
 /// All system blocks as one text, separated by empty lines.

@@ -165,11 +165,11 @@ StopReason stop_of(const std::string& word) {
 }
 
 Usage usage_of(const Json& usage) {
-  return Usage{.known = usage["output_tokens"].is_int() || usage["input_tokens"].is_int(),
-               .input = usage["input_tokens"].as_int(),
-               .output = usage["output_tokens"].as_int(),
-               .cache_read = usage["cache_read_input_tokens"].as_int(),
-               .cache_write = usage["cache_creation_input_tokens"].as_int()};
+  return possible({.known = usage["output_tokens"].is_int() || usage["input_tokens"].is_int(),
+                   .input = tokens_of(usage["input_tokens"]),
+                   .output = tokens_of(usage["output_tokens"]),
+                   .cache_read = tokens_of(usage["cache_read_input_tokens"]),
+                   .cache_write = tokens_of(usage["cache_creation_input_tokens"])});
 }
 
 /// "input_text" is our own member: the arguments as the stream sent them.

@@ -175,11 +175,11 @@ StopReason stop_of(const std::string& word) {
 Usage usage_of(const Json& usage) {
   Usage out;
   out.known = usage["promptTokenCount"].is_int();
-  out.cache_read = usage["cachedContentTokenCount"].as_int();
-  out.input = usage["promptTokenCount"].as_int() - out.cache_read;
-  out.reasoning = usage["thoughtsTokenCount"].as_int();
-  out.output = usage["candidatesTokenCount"].as_int() + out.reasoning;
-  return out;
+  out.cache_read = tokens_of(usage["cachedContentTokenCount"]);
+  out.input = tokens_of(usage["promptTokenCount"]) - out.cache_read;
+  out.reasoning = tokens_of(usage["thoughtsTokenCount"]);
+  out.output = tokens_of(usage["candidatesTokenCount"]) + out.reasoning;
+  return possible(out);
 }
 
 Failure no_candidate(const Json& body) {

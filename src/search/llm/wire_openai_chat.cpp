@@ -96,11 +96,11 @@ StopReason stop_of(const std::string& word) {
 Usage usage_of(const Json& usage) {
   Usage out;
   out.known = usage["prompt_tokens"].is_int();
-  out.cache_read = usage["prompt_tokens_details"]["cached_tokens"].as_int();
-  out.input = usage["prompt_tokens"].as_int() - out.cache_read;
-  out.output = usage["completion_tokens"].as_int();
-  out.reasoning = usage["completion_tokens_details"]["reasoning_tokens"].as_int();
-  return out;
+  out.cache_read = tokens_of(usage["prompt_tokens_details"]["cached_tokens"]);
+  out.input = tokens_of(usage["prompt_tokens"]) - out.cache_read;
+  out.output = tokens_of(usage["completion_tokens"]);
+  out.reasoning = tokens_of(usage["completion_tokens_details"]["reasoning_tokens"]);
+  return possible(out);
 }
 
 /// Some imitations send the arguments as an object.

@@ -78,11 +78,11 @@ Json write_body(const Request& request, const WireTarget& target,
 Usage usage_of(const Json& usage) {
   Usage out;
   out.known = usage["input_tokens"].is_int();
-  out.cache_read = usage["input_tokens_details"]["cached_tokens"].as_int();
-  out.input = usage["input_tokens"].as_int() - out.cache_read;
-  out.output = usage["output_tokens"].as_int();
-  out.reasoning = usage["output_tokens_details"]["reasoning_tokens"].as_int();
-  return out;
+  out.cache_read = tokens_of(usage["input_tokens_details"]["cached_tokens"]);
+  out.input = tokens_of(usage["input_tokens"]) - out.cache_read;
+  out.output = tokens_of(usage["output_tokens"]);
+  out.reasoning = tokens_of(usage["output_tokens_details"]["reasoning_tokens"]);
+  return possible(out);
 }
 
 /// Adds the text of an item; returns whether it is a refusal.
