@@ -57,7 +57,7 @@ for name, text in (("run", LONG_RUN), ("compile", LONG_COMPILE)):
     left = [entry for root, _, files in os.walk(h.folder) for entry in files if ".tmp" in entry]
     h.check(not left, "%s leaves no temporary file: %s" % (name, left))
 
-# A compile worker that is killed gets a successor; if that is killed too, it costs its compile, not the program.
+# A compile worker that is killed gets a successor; if that is killed too, the machine is to blame, not the module.
 if compiler == "nvrtc":
     process = subprocess.Popen([h.binary, "run", h.path("compile.cu"), "--dim", "N=2", "--device", "vgpu", "--compiler", compiler],
                                env=dict(h.environment, **{MARK: "1"}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -69,7 +69,7 @@ if compiler == "nvrtc":
                 killed.add(pid)
         time.sleep(0.02)
     out, err = process.communicate(timeout=PATIENCE)
-    h.check(len(killed) == 2 and process.returncode == 1 and "SIGKILL" in out,
+    h.check(len(killed) == 2 and process.returncode == 3 and "SIGKILL" in out + err,
             "%d killed workers: exit %s: %s %s" % (len(killed), process.returncode, out, err))
     h.check(gone(MARK), "the killed worker leaves nothing behind: %s" % marked(MARK))
 h.finish()

@@ -4,9 +4,9 @@
 // keeps one warm worker. A worker is replaced after recycle_after compiles.
 // A call of NVRTC in our process would save the messages, but one bad source would end the run.
 // A verdict lasts, so a compile counts against the source only if nothing else explains its
-// failure: it failed in a new worker, that could have all its memory, and that was not killed. NVRTC
-// removes precompiled headers only on a clean exit. So they are in a folder named by our process,
-// and the next one deletes what a killed one left.
+// failure: it failed in a new worker, that could have all its memory, and that was not killed.
+// NVRTC removes precompiled headers only on a clean exit. So they are in a folder named by our
+// process, and the next one deletes what a killed one left.
 #include "compile/nvrtc_compiler.h"
 
 #include <fmt/core.h>
@@ -273,7 +273,8 @@ Result<ports::CompileOutcome> NvrtcCompiler::compile(const ports::CompileRequest
     }
     if (killed && killed_before)
       return environment_error(
-          "the compile worker {} twice: the machine may lack memory, or a user ended it; run the "
+          "the compile worker was {}, twice: the machine may lack memory, or a user ended it; run "
+          "the "
           "command again with more memory free",
           ended);
     killed_before = killed_before || killed;
