@@ -56,6 +56,7 @@ def bench(
     threads: int | None = None,
     timeout: float = 60.0,
     budget_seconds: float = 60.0,
+    no_python: bool = False,
 ) -> Benchmark: ...
 
 def compare(
@@ -82,6 +83,7 @@ def compare(
     compiler: Literal["nvrtc", "nvcc", "clang"] | None = None,
     threads: int | None = None,
     timeout: float = 60.0,
+    no_python: bool = False,
 ) -> Benchmark: ...
 
 def synthesize(
@@ -117,10 +119,13 @@ def synthesize(
     threads: int | None = None,
     timeout: float = 60.0,
     budget_seconds: float = 60.0,
+    no_python: bool = False,
     model_id: str | None = None,
     stage_model: Sequence[str] | Mapping[str, str] | None = None,
     retries: Mapping[str, float] | None = None,
     budget: float = 2.0,
+    max_calls: int | None = None,
+    max_tokens: int | None = None,
     escalate: bool = False,
     escalation_model: str | None = None,
     ask: bool = False,
@@ -157,6 +162,7 @@ def verify(
     include: Sequence[str] | Mapping[str, str] | None = None,
     launcher: str | None = None,
     cross_check: Literal["auto", "always", "never"] = "auto",
+    no_python: bool = False,
     kill_rate: bool = False,
     explain: bool = False,
     threads: int | None = None,

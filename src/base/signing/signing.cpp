@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 #include "core/check.h"
 #include "core/text.h"
+#include "os/entropy.h"
 #include "os/file_error.h"
 #include "os/files.h"
 #include "os/own_files.h"
@@ -46,14 +48,30 @@ const unsigned char* raw(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-void start() { KW_CHECK(sodium_init() >= 0, "libsodium starts"); }
+// libsodium ends the process when the system gives it no random bits. So it gets none here and asks
+// for none: what must be random comes from os/entropy.h, which returns an Error.
+const char* no_random_name() { return "none"; }
+uint32_t no_random_number() { return 0; }
+void no_random_bytes(void* bytes, size_t size) { std::memset(bytes, 0, size); }
+randombytes_implementation no_random = {no_random_name, no_random_number, nullptr,
+                                        nullptr,        no_random_bytes,  nullptr};
+
+void start() {
+  static const bool kStarted =
+      randombytes_set_implementation(&no_random) == 0 && sodium_init() >= 0;
+  KW_CHECK(kStarted, "libsodium starts");
+}
 
 Status make_key(const std::string& path) {
   KW_TRY(os::make_directories(path.substr(0, path.rfind('/'))));
   std::array<unsigned char, 32> seed{};
-  randombytes_buf(seed.data(), seed.size());
+  for (size_t at = 0; at < seed.size(); at += sizeof(uint64_t)) {
+    const uint64_t bits = KW_TRY(os::random_bits());
+    std::memcpy(seed.data() + at, &bits, sizeof(bits));
+  }
   std::string text = std::string(kHeader) + hex(seed.data(), seed.size()) + "\n";
-  const std::string draft = fmt::format("{}.new-{}-{:x}", path, ::getpid(), randombytes_random());
+  const std::string draft =
+      fmt::format("{}.new-{}-{:x}", path, ::getpid(), KW_TRY(os::random_bits()));
   Status written = os::write_file(draft, text);
   if (written && ::link(draft.c_str(), path.c_str()) != 0 && errno != EEXIST)
     written = os::file_error("writing", path, errno);
