@@ -42,9 +42,8 @@ constexpr int64_t kLadderStep = 33, kLadderSteps = 8, kMediumExtent = 1100;
 constexpr int64_t kSlim = 64;       // extents of other dims that are tried
 constexpr double kTruthBytes = 64;  // of memory per element, at most
 
-/// For a shape that only this candidate needs: planted spikes, and the constants of its own code,
-/// which may be compared with values behind a limit of sizes only. Of what counts bools: almost all
-/// set, too.
+}  // namespace
+
 std::vector<std::string> cover_families(const task::Task& task, const graph::Graph& graph) {
   std::vector<std::string> families = {spikes_or_first(task), inputs::kImmediatesFamily};
   if (counts_bools(graph)) families.emplace_back("heavy");
@@ -60,8 +59,6 @@ std::string count_text(double count) {
   }
   return text;
 }
-
-}  // namespace
 
 std::string spikes_or_first(const task::Task& task) {
   const std::vector<std::string> all = inputs::families_for(task);
@@ -151,78 +148,12 @@ Result<Stop> Gate::cover_module(Bench& bench) {
   std::vector<const shapes::ShapeCase*> known;
   for (const shapes::ShapeCase& shape : pool.shapes().cases) known.push_back(&shape);
   const shapes::PlanView view(module_, matching_, task(), bench.at->fixed, known);
-  Stop stop = KW_TRY(run_module_shapes(bench, view));
+  Stop stop = KW_TRY(SuggestedShapes(*this, bench).run(view));
   if (!stop) stop = KW_TRY(LargeExtents(*this, bench).run());
   if (!stop) stop = KW_TRY(run_branches(bench, view, shapes::virtual_limits().work));
   if (!stop) stop = KW_TRY(run_benchmarks(bench));
   if (!stop) stop = KW_TRY(run_groups(bench, view, covered_.affordable_work()));
   return stop ? std::move(stop) : judge_groups(view);
-}
-
-Result<Stop> Gate::run_module_shapes(Bench& bench, const shapes::PlanView& view) {
-  for (const std::string& name : view.unknown())
-    report_.skipped.push_back(
-        fmt::format("shapes at the module's thresholds: the module's '{}' does not follow from the "
-                    "task's dims by a simple rule",
-                    name));
-  if (!view.usable()) return Stop();
-  const shapes::ShapeLimits limits =
-      bench.at->device->info().is_virtual ? shapes::virtual_limits() : shapes::device_limits();
-  const Pool& pool = *bench.at->pool;
-  const bool replayed = pool.replayable() && !pool.cells().empty();
-  const uint64_t secret = replayed ? pool.cells().front().seed : KW_TRY(request_.entropy());
-  size_t ran = 0;
-  const shapes::ModuleShapes others =
-      KW_TRY(shapes::plan_variants(view, pool.shapes(), covered_.dims, limits.work));
-  Stop stop = KW_TRY(run_suggested(bench, others, limits.work, &ran));
-  // A shape may bring a variant of the code that no other ran, with limits of its own.
-  std::set<std::pair<int, ports::ImageId>> planned;
-  std::vector<shapes::Threshold> thresholds = shapes::plan_thresholds(module_);
-  while (!stop && !covered_.out_of_time()) {
-    std::vector<shapes::VariantCode> variants;
-    for (const auto& [code, shape] : covered_.least) {
-      if (planned.insert(code).second)
-        variants.push_back(KW_TRY(virtual_.programs.code_at(matching_, task(), *shape)));
-    }
-    if (variants.empty()) break;
-    const shapes::ModuleShapes made = KW_TRY(shapes::plan_module_shapes(
-        view, pool.shapes(),
-        {covered_.dims, std::exchange(thresholds, {}), std::move(variants), limits.work, secret}));
-    stop = KW_TRY(run_suggested(bench, made, limits.work, &ran));
-  }
-  if (ran > 0) say(fmt::format("{} shapes that the module suggests", ran));
-  if (!stop) stop = KW_TRY(plant_constants(bench, limits.work));
-  if (stop) return stop;
-  return run_groups(bench, view, limits.work);
-}
-
-Result<Stop> Gate::run_suggested(Bench& bench, const shapes::ModuleShapes& made, double most_work,
-                                 size_t* ran) {
-  for (const std::string& line : made.left_out) {
-    if (!contains(report_.skipped, line)) report_.skipped.push_back(line);
-  }
-  for (const shapes::ModuleShapes::Open& open : made.open) {
-    covered_.note_missing(open.text, open.elements);
-    if (open.elements > 0)
-      covered_.limit_to(count_text(open.elements) + " elements", open.elements);
-  }
-  size_t here = 0;
-  for (const shapes::ShapeCase& shape : made.cases) {
-    if (covered_.out_of_time()) break;
-    ++here;
-    for (const std::string& family : cover_families(task(), shape.graph)) {
-      Stop stop = KW_TRY(run_extra(bench, shape, family));
-      if (stop) return stop;
-      if (shape.work > most_work) break;  // for one family there is time
-    }
-  }
-  *ran += here;
-  if (here < made.cases.size())
-    covered_.note_missing(fmt::format(
-        "{} of {} shapes that the module suggests were not run: there was no time within "
-        "--budget-seconds {:g}",
-        made.cases.size() - here, made.cases.size(), request_.budget_seconds));
-  return Stop();
 }
 
 // A variant of the code may compare values, too, with constants that only it has. And it may

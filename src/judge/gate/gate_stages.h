@@ -70,6 +70,12 @@ std::optional<size_t> first_cell(const Pool& pool, const std::vector<CellReport>
 
 /// Whether inputs, truth and bound of this shape fit the memory that is free.
 bool fits_memory(const graph::Graph& graph);
+/// For a shape that only this candidate needs: planted spikes, and the constants of its own code,
+/// which may be compared with values behind a limit of sizes only. Of what counts bools: almost all
+/// set, too.
+std::vector<std::string> cover_families(const task::Task& task, const graph::Graph& graph);
+/// "1,746,927,616"
+std::string count_text(double count);
 /// Whether the graph counts how many are true.
 bool counts_bools(const graph::Graph& graph);
 /// The family of planted spikes, if the task has it.
@@ -83,6 +89,7 @@ class Gate {
 
  private:
   friend class LargeExtents;
+  friend class SuggestedShapes;
 
   struct Bench {
     const GateDevice* at;
@@ -101,10 +108,6 @@ class Gate {
 
   // Judging what the module itself suggests, and benchmark shapes uncut.
   Result<Stop> cover_module(Bench& bench);
-  Result<Stop> run_module_shapes(Bench& bench, const shapes::PlanView& view);
-  /// Counts the shapes that it ran in `ran`.
-  Result<Stop> run_suggested(Bench& bench, const shapes::ModuleShapes& made, double most_work,
-                             size_t* ran);
   Result<Stop> plant_constants(Bench& bench, double most_work);
   Result<Stop> run_branches(Bench& bench, const shapes::PlanView& view, double most_work);
   Result<Stop> run_groups(Bench& bench, const shapes::PlanView& view, double most_work);
@@ -169,6 +172,21 @@ class Gate {
   std::map<size_t, std::vector<uint64_t>> hashes_;  // by cell: output hashes of right GPU runs
   std::chrono::steady_clock::time_point stage_start_;
   Coverage covered_;
+};
+
+/// Runs what the module itself suggests: every variant of its code, and the limits in each
+/// (gate_suggested.cpp).
+class SuggestedShapes {
+ public:
+  SuggestedShapes(Gate& gate, Gate::Bench& bench) : gate_(gate), bench_(bench) {}
+  Result<Stop> run(const shapes::PlanView& view);
+
+ private:
+  Result<Stop> run_all(const shapes::ModuleShapes& made, double most_work);
+
+  Gate& gate_;
+  Gate::Bench& bench_;
+  size_t ran_ = 0;
 };
 
 /// Runs each dim at extents as large as the time allows, the other dims small (gate_extents.cpp).

@@ -36,8 +36,8 @@ constexpr int64_t kNextExtent = 256;    // above, only the next by this share
 class ModulePlanner {
  public:
   ModulePlanner(const PlanView& view, const ShapePlan& plan, const std::set<task::Dims>& ran,
-                double most_work, uint64_t secret)
-      : view_(view), plan_(plan), most_work_(most_work), secret_(secret) {
+                Refused& refused, double most_work, uint64_t secret)
+      : view_(view), plan_(plan), refused_shapes_(refused), most_work_(most_work), secret_(secret) {
     for (const ShapeCase& shape : plan.cases) note_known(shape.dims);
     for (const task::Dims& dims : ran) note_known(dims);
     base_ = small_dims(view.task());
@@ -279,11 +279,21 @@ class ModulePlanner {
       refused_ = "too many thresholds";
       return false;
     }
-    DerivedShape made =
-        KW_TRY(derive_shape(view_.task(), plan_, dims, why, std::max(most_work, most_work_)));
+    const double most = std::max(most_work, most_work_);
+    const auto known = refused_shapes_.find(dims);
+    if (known != refused_shapes_.end() &&
+        (!known->second.costly || known->second.most_work >= most)) {
+      refused_ = known->second.why;
+      costly_ = known->second.costly;
+      return false;
+    }
+    DerivedShape made = KW_TRY(derive_shape(view_.task(), plan_, dims, why, most));
     refused_ = made.refused;
     costly_ = made.costly;
-    if (!made.shape) return false;
+    if (!made.shape) {
+      refused_shapes_[dims] = {refused_, costly_, most};
+      return false;
+    }
     note_known(dims);
     out_.cases.push_back(std::move(*made.shape));
     return true;
@@ -336,6 +346,7 @@ class ModulePlanner {
 
   const PlanView& view_;
   const ShapePlan& plan_;
+  Refused& refused_shapes_;
   double most_work_;
   uint64_t secret_;
   uint64_t drawn_ = 0;
@@ -354,7 +365,8 @@ class ModulePlanner {
 
 Result<ModuleShapes> plan_variants(const PlanView& view, const ShapePlan& plan,
                                    const std::set<task::Dims>& ran, double most_work) {
-  ModulePlanner planner(view, plan, ran, most_work, 0);
+  Refused refused;
+  ModulePlanner planner(view, plan, ran, refused, most_work, 0);
   KW_TRY(planner.add_variants());
   return planner.take();
 }
@@ -363,7 +375,8 @@ Result<ModuleShapes> plan_module_shapes(const PlanView& view, const ShapePlan& p
                                         const ModuleShapesRequest& request) {
   CodeExtents code;
   for (const VariantCode& variant : request.variants) code.merge(variant.extents);
-  ModulePlanner planner(view, plan, request.ran, request.most_work, request.secret);
+  ModulePlanner planner(view, plan, request.ran, request.refused, request.most_work,
+                        request.secret);
   KW_TRY(planner.add_thresholds(request.thresholds));
   for (const VariantCode& variant : request.variants) KW_TRY(planner.add_code_thresholds(variant));
   KW_TRY(planner.add_constants(code.compared, true));

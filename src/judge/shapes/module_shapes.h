@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,8 +38,17 @@ struct ModuleShapes {
   std::vector<Open> open;
 };
 
+/// Why a shape cannot be judged.
+struct Refusal {
+  std::string why;
+  bool costly = false;  // it needs more than `most_work`
+  double most_work = 0;
+};
+using Refused = std::map<task::Dims, Refusal>;
+
 struct ModuleShapesRequest {
   const std::set<task::Dims>& ran;    // besides those of the plan
+  Refused& refused;                   // by an earlier plan for the same module; this one adds to it
   std::vector<Threshold> thresholds;  // of the launch plan
   std::vector<VariantCode> variants;
   double most_work = 0;  // of each shape

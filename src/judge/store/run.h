@@ -55,7 +55,6 @@ class Run : public ports::Records {
 
   const std::string& id() const;
   const std::string& folder() const;
-  const std::string& created() const;  // "2026-11-15T09:12:44Z"
   /// Seconds worked on this run over all sessions; the unit of `Event::seconds`.
   double seconds() const;
 

@@ -117,7 +117,6 @@ void damage_of_events(const Layout& at, const EventLog& log, std::vector<std::st
 
 const std::string& Run::id() const { return impl_->manifest.id; }
 const std::string& Run::folder() const { return impl_->at.folder; }
-const std::string& Run::created() const { return impl_->manifest.created; }
 double Run::seconds() const { return impl_->seconds(); }
 
 Result<RunInputs> Run::inputs() const {
