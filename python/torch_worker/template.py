@@ -18,7 +18,7 @@ import struct
 import sys
 import time
 
-from kw_torch_worker import main
+from kw_torch_worker import main, no_children
 from kw_torch_worker.channel import Channel, send_first
 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
@@ -77,14 +77,30 @@ class Fork:
             random.seed()  # no two forks draw the same random numbers
             if "numpy.random" in sys.modules:
                 sys.modules["numpy.random"].seed()
+            no_children.enter()
             main.serve(theirs.detach())
         theirs.close()
 
     def end(self):
         """Whether no process of the reference is left: its orphans became children of this process."""
         self.socket.close()
-        os.kill(self.number, signal.SIGKILL)
+        try:
+            os.kill(self.number, signal.SIGKILL)
+        except PermissionError:  # an older Landlock: signals only to itself. A fork ends with its channel
+            return self.has_ended(PATIENCE) and self.has_no_orphans()
         os.waitpid(self.number, 0)
+        return self.has_no_orphans()
+
+    def has_ended(self, seconds):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if os.waitpid(self.number, os.WNOHANG)[0]:
+                return True
+            time.sleep(0.002)
+        return False
+
+    @staticmethod
+    def has_no_orphans():
         try:
             while os.waitpid(-1, os.WNOHANG | WALL)[0] != 0:
                 pass

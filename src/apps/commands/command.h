@@ -59,6 +59,9 @@ KW_COMMANDS(KW_DECLARE)
 
 /// The hidden process behind one call of an MCP tool.
 Result<int> job_worker(const Args& args, Io& io);
+/// Runs a program behind the walls of a kind, for tests: KIND FOLDER PROGRAM [ARGUMENTS]. It may
+/// write the folder.
+Result<int> behind_walls(const Args& args, Io& io);
 /// Answers a shell that completes a command line.
 Result<int> complete_command(const Args& args, Io& io);
 

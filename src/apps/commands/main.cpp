@@ -1,10 +1,10 @@
 // The command line: finds the command, parses its words and runs it. One table connects names with
 // functions, and the workers are hidden commands of the same binary, so that they always have its
-// version. First, keys in the environment are hidden from other processes. Relative paths are
-// dropped from its variables: no library may be loaded from the working directory. Separate worker
-// programs would be smaller, but could be missing or of another build. The cost: the loader has
-// already read its variables, so the program may have to start itself again with execv. Exceptions
-// end here as exit codes.
+// version. First, relative paths are dropped from the environment's variables: no library
+// may be loaded from the working directory. Then its keys are hidden from other processes. Separate
+// worker programs would be smaller, but could be missing or of another build. The cost: the loader
+// has already read its variables, so the program may have to start itself again with execv.
+// Exceptions end here as exit codes.
 #include "commands/main.h"
 
 #include <fmt/core.h>
@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <system_error>
@@ -34,6 +35,7 @@
 #include "os/permissions.h"
 #include "os/process.h"
 #include "os/scratch.h"
+#include "sandbox/sandbox.h"
 #include "torch_worker/torch_confinement.h"
 
 namespace kw::commands {
@@ -73,16 +75,37 @@ Result<int> gpu_profiled_call(const Args& args, Io&) {
   return kOk;
 }
 
+constexpr const char* kUnconfined = "--unconfined";
+
+std::vector<std::string> unconfined_kinds(const Args& args) {
+  const auto given = args.values.find(kUnconfined);
+  return given == args.values.end() ? std::vector<std::string>{}
+                                    : split(join(given->second, ","), ',');
+}
+
+/// The programs that we start follow the same permission: a checker runs our own 'run'.
+void pass_on_unconfined(const Args& args) {
+  const std::string words = join(unconfined_kinds(args), ",");
+  if (words.empty()) return;
+  const std::string before = os::env(sandbox::kUnconfinedVariable);
+  ::setenv(sandbox::kUnconfinedVariable, (before.empty() ? words : before + "," + words).c_str(),
+           1);
+}
+
 struct Action {
   const char* name;
   Result<int> (*run)(const Args& args, Io& io);
 };
 #define KW_ACTION(name, function) {name, function},
-constexpr Action kActions[] = {
-    {"worker-compile", compile_worker}, {"worker-gpu", gpu_worker},
-    {"worker-job", job_worker},         {"worker-captive", captive_worker},
-    {"gpu-canary", gpu_canary},         {"profiled-call", gpu_profiled_call},
-    {"complete", complete_command},     KW_COMMANDS(KW_ACTION)};
+constexpr Action kActions[] = {{"worker-compile", compile_worker},
+                               {"worker-gpu", gpu_worker},
+                               {"worker-job", job_worker},
+                               {"worker-captive", captive_worker},
+                               {"gpu-canary", gpu_canary},
+                               {"profiled-call", gpu_profiled_call},
+                               {"behind-walls", behind_walls},
+                               {"complete", complete_command},
+                               KW_COMMANDS(KW_ACTION)};
 #undef KW_ACTION
 
 int run(const Command& command, const Args& args, Io& io) {
@@ -125,6 +148,7 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
   if (command.hidden) return run(command, *args, io);  // workers leave Ctrl-C to their parent
   tell_relative_variables(io);
   forbid_what_was_not_asked(command, *args);
+  pass_on_unconfined(*args);
   if (const auto home = os::home_directory(); !home) return io.fail(home.error());
   os::ScratchFolder::sweep_once();
   const InterruptWatch watch;
@@ -134,9 +158,9 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
 
 int start(int argc, char** argv) {
   ::umask(077);  // files of other libraries and of programs we start are for this user alone too
-  os::hide_keys();
   // The loader read the variables when we started, so the program must start again.
   if (os::drop_relative_paths()) ::execv("/proc/self/exe", argv);
+  os::hide_keys();
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (words.empty()) {
     const std::string text = options::help_text("main");
@@ -163,6 +187,10 @@ int report_bug(const char* what) {
 }  // namespace
 
 int perform(const Command& command, const Args& args, Io& io) {
+  const sandbox::Unconfined meant(unconfined_kinds(args));
+  if (const std::vector<std::string> words = sandbox::unconfined_words(); !words.empty())
+    io.note(fmt::format("processes of these kinds run without walls, and verdicts record it: {}",
+                        join(words, ", ")));
   const torch_worker::ExecutionListener listener(
       [&io](const std::string& what) { return io.note(what); });
   return run(command, args, io);

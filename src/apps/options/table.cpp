@@ -120,6 +120,10 @@ constexpr Option kOptions[] = {
     row("--precision", "LIST", choices("tf32,flush,deterministic"), "",
         "tf32, flush, deterministic", agent("what the task allows or demands in addition"))
         .kept("precision"),
+    row("--unconfined", "KIND", choices("compiler,parser,recorder,torch,gpu", true), "",
+        "start processes of this kind without walls where this machine cannot confine them: "
+        "compiler, parser, recorder, torch or gpu (repeatable); verdicts record it")
+        .anew(),
     row("--require", "LIST", choices("deterministic,batch-invariant"), "",
         "refuse kernels without these properties: deterministic (the same bits in every run), "
         "batch-invariant (a row has the same bits in every batch)",

@@ -16,11 +16,13 @@
 #include <csignal>
 
 #include "core/check.h"
+#include "core/text.h"
 #include "os/file_error.h"
+#include "os/group_watch.h"
 #include "os/interrupt.h"
-#include "os/landlock.h"
 #include "os/process.h"
 #include "os/spawn.h"
+#include "os/walls.h"
 
 namespace kw::os {
 namespace {
@@ -85,9 +87,10 @@ void collect_fds(msghdr* message, std::vector<int>* fds) {
 /// size.
 struct Assembly {
   std::string header, payload;
+  uint64_t most = kMaxFrame;
 
   bool complete() const { return header.size() == 4 && payload.size() == frame_size(header); }
-  bool refused() const { return header.size() == 4 && frame_size(header) > kMaxFrame; }
+  bool refused() const { return header.size() == 4 && frame_size(header) > most; }
   size_t wanted() const {
     return header.size() < 4 ? 4 - header.size() : frame_size(header) - payload.size();
   }
@@ -113,6 +116,7 @@ struct Child::Impl {
   std::string stderr_kept;
   bool reaped = false;
   ExitStatus status;
+  GroupWatch watch;
 
   void drain_stderr() {
     char chunk[16384];
@@ -135,8 +139,9 @@ struct Child::Impl {
       pollfd polled[3] = {{channel.get(), events, 0},
                           {err ? err.get() : -1, POLLIN, 0},
                           {interrupt_fd(), POLLIN, 0}};
-      const int n = ::poll(polled, 3, static_cast<int>(std::min(left * 1000 + 1, 1e6)));
-      if (interrupted()) {
+      const double pause = std::min({left * 1000 + 1, watch.pause_seconds() * 1000, 1e6});
+      const int n = ::poll(polled, 3, static_cast<int>(pause));
+      if (interrupted() || !watch.within_limits()) {
         reap();
         return ChannelState::Closed;
       }
@@ -168,17 +173,15 @@ Result<std::unique_ptr<Child>> Child::start(const std::vector<std::string>& argv
   SpawnRequest request{argv,        options.extra_env, -1, err_writer.get(), err_writer.get(),
                        theirs.get()};
   request.environment = options.environment;
-  // Without Landlock the other restrictions still apply. missing_limits() reports what is missing.
-  UniqueFd ruleset;
-  if (options.allowed != nullptr && landlock_support().files)
-    ruleset = KW_TRY(make_ruleset(*options.allowed));
-  request.ruleset = ruleset.get();
-  request.confined = options.allowed != nullptr;
+  request.walls = options.walls;
   std::unique_ptr<Child> child(new Child);
   child->impl_ = std::make_unique<Impl>();
   child->impl_->reaped = true;  // until there is a process to reap
   child->impl_->pid = KW_TRY(spawn(request));
   child->impl_->reaped = false;
+  if (options.walls != nullptr && options.walls->limits.frame_bytes != 0)
+    child->impl_->incoming.most = options.walls->limits.frame_bytes;
+  child->impl_->watch = GroupWatch(child->impl_->pid, options.walls);
   for (const UniqueFd* fd : {&ours, &err_reader}) ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
   child->impl_->channel = std::move(ours);
   child->impl_->err = std::move(err_reader);
@@ -235,6 +238,7 @@ pid_t Child::pid() const { return impl_->pid; }
 
 std::string Child::how_it_ended() {
   if (alive()) return "";
+  if (!impl_->watch.said().empty()) return std::string(trim(impl_->watch.said()));
   if (impl_->status.signal != 0) return signal_text(impl_->status.signal);
   return fmt::format("exited with code {}", impl_->status.code);
 }

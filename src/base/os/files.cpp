@@ -24,6 +24,7 @@
 
 #include "core/text.h"
 #include "os/file_error.h"
+#include "os/keys.h"
 #include "os/own_files.h"
 #include "os/own_program.h"
 #include "os/permissions.h"
@@ -246,7 +247,7 @@ std::vector<std::string> glob(const std::string& pattern) {
 
 std::string env(const char* name) {
   const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
+  return value == nullptr ? hidden_key(name) : value;
 }
 
 std::string env_path(const char* name) {

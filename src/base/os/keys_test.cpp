@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "os/files.h"
 #include "os/process.h"
 
 namespace kw::os {
@@ -46,6 +47,28 @@ TEST(KeyVariables, OnlyWhatIsNeededReachesAConfinedProgram) {
     EXPECT_NE(seen->out.find(line), std::string::npos) << line;
   EXPECT_EQ(seen->out.find("secret"), std::string::npos) << seen->out;
   ::unsetenv("DATABASE_URL");
+}
+
+TEST(KeyVariables, LeaveTheEnvironmentAndStayKnown) {
+  ::setenv("KW_ENV_TEST_HIDDEN_KEY", "secret-four", 1);
+  char* const text = ::getenv("KW_ENV_TEST_HIDDEN_KEY");
+  hide_keys();
+  EXPECT_EQ(::getenv("KW_ENV_TEST_HIDDEN_KEY"), nullptr);
+  EXPECT_EQ(std::string(text, 11), std::string(11, '\0')) << "overwritten in place";
+  EXPECT_EQ(env("KW_ENV_TEST_HIDDEN_KEY"), "secret-four");
+  ::setenv("KW_ENV_TEST_LATER", "secret-five", 1);
+  add_key_variables({"KW_ENV_TEST_LATER"});
+  EXPECT_EQ(::getenv("KW_ENV_TEST_LATER"), nullptr) << "known as a key only now";
+  const auto without = run_process({"env"});
+  ASSERT_TRUE(without) << without.error().message;
+  EXPECT_EQ(without->out.find("secret-"), std::string::npos);
+  ProcessLimits limits;
+  limits.environment = Environment::Everything;
+  const auto own = run_process({"env"}, {}, limits, {"KW_ENV_TEST_LATER=another"});
+  ASSERT_TRUE(own) << own.error().message;
+  EXPECT_NE(own->out.find("KW_ENV_TEST_HIDDEN_KEY=secret-four\n"), std::string::npos);
+  EXPECT_NE(own->out.find("KW_ENV_TEST_LATER=another\n"), std::string::npos);
+  EXPECT_EQ(own->out.find("secret-five"), std::string::npos);
 }
 
 /// What a child of the same user can read of a parent that holds a key.

@@ -2,8 +2,8 @@
 // without root, without a container and per process, so we use it. Namespaces or a container would
 // need privileges that many machines do not give. Each version of the Linux interface adds rights:
 // TCP from version 4, signals from version 6. So we ask for the version at run time and request
-// only the rights it knows. The cost: on an old Linux kernel some restrictions are missing;
-// missing_limits() tells the user which.
+// only the rights it knows. The cost: on an old Linux kernel some restrictions are missing here;
+// sandbox/properties.h tells what else provides them.
 #include "os/landlock.h"
 
 #include <fcntl.h>
@@ -15,10 +15,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
-#include <cstring>
+#include <climits>
 
-#include "os/call_filter.h"
+#include "os/file_error.h"
 
 namespace kw::os {
 namespace {
@@ -42,8 +43,14 @@ size_t attributes_size(long version) {
   return (version >= kNetworkVersion ? 2 : 1) * sizeof(uint64_t);
 }
 
+std::atomic<long> version_cap{LONG_MAX};
+
 long landlock_version() {
-  return ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (version_cap == 0) errno = ENOSYS;
+  if (version_cap == 0) return -1;
+  return std::min<long>(
+      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION),
+      version_cap);
 }
 
 uint64_t known_rights(long version) {
@@ -54,7 +61,7 @@ uint64_t known_rights(long version) {
   return rights;
 }
 
-Error refused(const char* what) { return environment_error("{}: {}", what, std::strerror(errno)); }
+Error refused(const char* what) { return environment_error("{}: {}", what, reason_of(errno)); }
 
 constexpr uint64_t kReading = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr uint64_t kWriting = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG |
@@ -85,27 +92,18 @@ void lower_limit(__rlimit_resource_t resource, uint64_t value) {
 
 }  // namespace
 
-const LandlockSupport& landlock_support() {
-  static const LandlockSupport kSupport = [] {
-    LandlockSupport support;
-    const long version = landlock_version();
-    if (version < 1) support.reason = refused("this kernel has no Landlock").message;
-    support.files = version >= 1;
-    support.network = version >= kNetworkVersion;
-    support.signals = version >= kScopeVersion;
-    return support;
-  }();
-  return kSupport;
+LandlockSupport landlock_support() {
+  LandlockSupport support;
+  const long version = landlock_version();
+  if (version < 1) support.reason = refused("this kernel has no Landlock").message;
+  support.version = std::max(version, 0L);
+  support.files = version >= 1;
+  support.network = version >= kNetworkVersion;
+  support.signals = version >= kScopeVersion;
+  return support;
 }
 
-std::vector<std::string> missing_limits() {
-  const LandlockSupport& support = landlock_support();
-  std::vector<std::string> missing;
-  if (!support.files) missing.emplace_back("it can read and write all your files");
-  if (!support.network && !has_call_filter()) missing.emplace_back("it can use the network");
-  if (!support.signals) missing.emplace_back("it can send signals to your processes");
-  return missing;
-}
+void cap_landlock(long version) { version_cap = version; }
 
 Result<UniqueFd> make_ruleset(const Allowed& allowed) {
   const long version = landlock_version();
@@ -129,32 +127,28 @@ Result<UniqueFd> make_ruleset(const Allowed& allowed) {
   return ruleset;
 }
 
-void allow_own_threads(int ruleset) {
-  const int folder = ::open("/proc/self/task", O_PATH | O_CLOEXEC);
-  if (folder < 0) return;
+namespace {
+
+void allow_own(int ruleset, const char* folder, uint64_t rights) {
+  const int fd = ::open(folder, O_PATH | O_CLOEXEC);
+  if (fd < 0) return;
   landlock_path_beneath_attr rule{};
-  rule.allowed_access =
-      known_rights(landlock_version()) & (LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate);
-  rule.parent_fd = folder;
+  rule.allowed_access = known_rights(landlock_version()) & rights;
+  rule.parent_fd = fd;
   ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-  ::close(folder);
+  ::close(fd);
+}
+
+}  // namespace
+
+void allow_own_entries(int ruleset) {
+  allow_own(ruleset, "/proc/self", kReading);
+  allow_own(ruleset, "/proc/self/task", LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate);
 }
 
 bool enter_ruleset(int ruleset) {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          ::syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
-}
-
-Confinement confine(const Allowed& allowed) {
-  Confinement files{true, ""};
-  const auto ruleset = make_ruleset(allowed);
-  if (!ruleset)
-    files = {false, ruleset.error().message};
-  else if (!enter_ruleset(ruleset->get()))
-    files = {false, refused("entering Landlock").message};
-  drop_privileges();
-  enter_call_filter(call_filter());
-  return files;
 }
 
 void limit_resources(const ResourceLimits& limits) {

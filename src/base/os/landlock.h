@@ -22,32 +22,24 @@ struct Allowed {
 
 /// Which of these restrictions the running Linux kernel can enforce.
 struct LandlockSupport {
+  long version = 0;      // of the interface; 0 = no Landlock
   bool files = false;    // files: any version of Landlock
   bool network = false;  // TCP: from version 4 (Linux 6.7)
   bool signals = false;  // processes outside: from version 6 (Linux 6.12)
   std::string reason;    // why Landlock is not available at all
 };
-const LandlockSupport& landlock_support();
-/// What a confined process can still do because a restriction is missing, one clause each. Empty
-/// when no restriction is missing.
-std::vector<std::string> missing_limits();
+LandlockSupport landlock_support();
+/// Tests only: from now on this process takes the running Linux kernel for one whose Landlock has
+/// this version; 0 for one without.
+void cap_landlock(long version);
 
-struct Confinement {
-  bool active = false;
-  std::string reason;  // why it is not active
-};
-
-/// Restricts the calling thread, and all it starts, to these files and to what os/call_filter.h
-/// lets pass. Open descriptors stay usable.
-Confinement confine(const Allowed& allowed);
-
-/// The two halves of confine(), for a process that forks in between. enter_ruleset() is
-/// async-signal-safe.
+/// A ruleset that allows these files. Open descriptors stay usable. enter_ruleset() applies it to
+/// the calling thread and all it starts, permanently; it is async-signal-safe.
 Result<UniqueFd> make_ruleset(const Allowed& allowed);
 bool enter_ruleset(int ruleset);
-/// Called between the two: lets the calling process name its threads. The CUDA driver does not
-/// start without this. Async-signal-safe.
-void allow_own_threads(int ruleset);
+/// Called before it: lets the calling process read what Linux says of it in /proc, and name its
+/// threads. The CUDA driver does not start without this. Async-signal-safe.
+void allow_own_entries(int ruleset);
 
 struct ResourceLimits {
   uint64_t memory_bytes = 0;         // address space; 0 = unchanged

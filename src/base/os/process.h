@@ -15,7 +15,7 @@
 
 namespace kw::os {
 
-struct Allowed;
+struct Walls;
 
 /// Which of our environment variables a child gets.
 enum class Environment : uint8_t {
@@ -28,8 +28,7 @@ struct ProcessLimits {
   double timeout_seconds = 60;
   uint64_t memory_bytes = 0;         // address space; 0 = unlimited
   uint64_t output_bytes = 64 << 20;  // output beyond this is cut off, and the result says so
-  const Allowed* allowed = nullptr;  // files it may touch (os/landlock.h), if Linux can enforce it
-  bool confined = false;             // it runs text we did not write, as ChildOptions::allowed does
+  const Walls* walls = nullptr;      // for text we did not write: sandbox/sandbox.h sets it
   std::function<bool()> stop = {};   // called often; true ends it as Ctrl-C does
   bool end_when_cut = false;  // too much standard output ends it; otherwise the rest is dropped
   Environment environment = Environment::WithoutKeys;
@@ -62,8 +61,7 @@ enum class ChannelState : uint8_t { Open, TimedOut, Closed };
 struct ChildOptions {
   std::vector<std::string> extra_env = {};  // NAME=value, replaces existing values
   Environment environment = Environment::WithoutKeys;
-  const Allowed* allowed = nullptr;  // it runs text we did not write: it may touch these files
-                                     // (os/landlock.h), and os/call_filter.h restricts its calls
+  const Walls* walls = nullptr;  // for text we did not write: sandbox/sandbox.h sets it
 };
 
 /// A child that stays alive and exchanges frames with us (u32 little endian length, then payload).

@@ -2,28 +2,22 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/ipc.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <thread>
 
-#include "os/call_filter.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/landlock.h"
 #include "os/shared_memory.h"
 #include "os/spawn.h"
+#include "os/walls.h"
 
 namespace kw::os {
 namespace {
@@ -43,109 +37,11 @@ void sum_shared_memory() {
   for (uint64_t i = 0; i < memory->size(); ++i) sum += std::to_integer<int>(memory->data()[i]);
   child_send(std::to_string(sum));
 }
-/// A local address without a listener.
-constexpr socklen_t kAddressBytes = sizeof(sa_family_t) + 12;
-const sockaddr* unheard() {
-  static const sockaddr_un kAddress{AF_UNIX, "\0kw-no-such"};
-  return reinterpret_cast<const sockaddr*>(&kAddress);
-}
-
-/// Memory that is shared under a number; the test makes it, so that an attempt can find it.
-constexpr key_t kSharedKey = 0x6b775f74;
-
-/// Attempts on other processes: their scheduling and memory. Names those that succeed.
-std::string disturb(pid_t other) {
-  std::string could;
-  const auto note = [&](const char* name, bool done) {
-    if (done) could += std::string(name) + " ";
-  };
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  ::sched_getaffinity(other, sizeof(cpus), &cpus);
-  note("affinity", ::sched_setaffinity(other, sizeof(cpus), &cpus) == 0);
-  const sched_param ordinary{};
-  note("scheduler", ::sched_setscheduler(other, SCHED_OTHER, &ordinary) == 0);
-  const int nice_now = ::getpriority(PRIO_PROCESS, static_cast<id_t>(other));
-  note("priority", ::setpriority(PRIO_PROCESS, static_cast<id_t>(other), nice_now) == 0);
-  note("priorities", ::setpriority(PRIO_USER, 0, nice_now) == 0);
-  constexpr int kOfProcess = 1, kBestEffort = (2 << 13) | 4;
-  note("io", ::syscall(SYS_ioprio_set, kOfProcess, other, kBestEffort) == 0);
-  note("handle", ::syscall(SYS_pidfd_open, other, 0) >= 0);
-  const int shared = std::stoi(env("KW_TEST_SHARED").empty() ? "-1" : env("KW_TEST_SHARED"));
-  note("attach", ::shmat(shared, nullptr, 0) != reinterpret_cast<void*>(-1));
-  shmid_ds about{};
-  note("inspect", ::shmctl(shared, IPC_STAT, &about) == 0);
-  note("queue", ::syscall(SYS_mq_open, "kw_escaped", O_CREAT | O_RDWR, 0600, nullptr) >= 0);
-  note("orphan", ::prctl(PR_SET_PDEATHSIG, 0) == 0);
-  return could;
-}
-
-/// Empties files without the right to write them, where Landlock does not know of it.
-std::string empty_files() {
-  std::string could;
-  const std::string path = env("KW_TEST_VICTIM");
-  if (::open(path.c_str(), O_RDONLY | O_TRUNC) >= 0) could += "emptying ";
-  if (::truncate(path.c_str(), 0) == 0) could += "truncating ";
-  return could;
-}
-
-/// Tries what a confined program must not do, and sends the names of the attempts that succeeded.
-void try_escapes() {
-  std::string could;
-  const auto note = [&](const char* name, bool done) {
-    if (done) could += std::string(name) + " ";
-  };
-  const pid_t parent = ::getppid();
-  const std::string home = "/proc/" + std::to_string(parent);
-  const pid_t group = ::getpgrp();
-  rlimit limit{};
-  int pair[2];
-  note("socket", ::socket(AF_INET, SOCK_STREAM, 0) >= 0);
-  note("datagram", ::socket(AF_UNIX, SOCK_DGRAM, 0) >= 0);
-  note("pair", ::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) == 0);
-  // No process listens there, so a permitted connect fails with ECONNREFUSED.
-  note("connect", ::connect(::socket(AF_UNIX, SOCK_STREAM, 0), unheard(), kAddressBytes) == 0 ||
-                      errno == ECONNREFUSED);
-  note("chmod", ::chmod(self_path().c_str(), 0755) == 0);
-  note("chown", ::chown(self_path().c_str(), ::getuid(), ::getgid()) == 0);
-  note("limits", ::prlimit(parent, RLIMIT_NOFILE, nullptr, &limit) == 0);
-  note("environment", ::open((home + "/environ").c_str(), O_RDONLY) >= 0);
-  note("memory", ::open((home + "/mem").c_str(), O_RDONLY) >= 0);
-  note("signal", ::kill(parent, 0) == 0);
-  note("namespace", ::unshare(CLONE_NEWUSER) == 0);
-  note("write", ::open("/tmp/kw_escaped", O_WRONLY | O_CREAT, 0600) >= 0);
-  ::setsid();
-  note("group", ::getpgrp() != group);
-  could += disturb(parent) + empty_files();
-  note("thread", (std::thread([] {}).join(), true));
-  child_send(could);
-}
-void read_confined() {
-  const Confinement confinement = confine({{"/usr", "/no/such/folder"}, {}, {}});
-  std::string verdict = confinement.active ? "active" : "inactive: " + confinement.reason;
-  if (confinement.active) {
-    verdict +=
-        exists("/etc/passwd") && read_file("/etc/passwd") ? ", reads /etc" : ", refuses /etc";
-    verdict += list_directory("/usr").empty() ? ", refuses /usr" : ", reads /usr";
-    verdict += write_file("/tmp/kw_confined", "x") ? ", writes" : ", refuses writing";
-  }
-  const std::string disturbed = disturb(::getppid());
-  child_send(verdict + (disturbed.empty() ? ", disturbs nothing" : ", disturbs: " + disturbed));
-}
-
-/// Older Linux kernels have no Landlock, or one that knows less.
-void try_under_the_filter_alone() {
-  const pid_t parent = ::getppid();
-  child_send(enter_call_filter(call_filter()) ? disturb(parent) + empty_files() : "no filter");
-}
 const bool kPlaysAPart = [] {
   const std::string part = env("KW_TEST_PART");
   if (part.empty()) return false;
   if (part == "echo") echo_frames();
   if (part == "sum") sum_shared_memory();
-  if (part == "confined") read_confined();
-  if (part == "escapes") try_escapes();
-  if (part == "filtered") try_under_the_filter_alone();
   ::_exit(0);
 }();
 
@@ -398,89 +294,32 @@ TEST(Interrupt, AFileAtItsSizeLimitIsAnError) {
 
 TEST(Landlock, ConfinesAProgramFromItsStart) {
   const Allowed allowed{{"/etc/ld.so.cache"}, {"/usr", "/bin", "/lib", "/lib64"}, {}};
-  if (auto ruleset = make_ruleset(allowed); !ruleset) GTEST_SKIP() << ruleset.error().message;
+  auto ruleset = make_ruleset(allowed);
+  if (!ruleset) GTEST_SKIP() << ruleset.error().message;
+  Walls walls;
+  walls.files = std::move(ruleset).value();
   ProcessLimits limits;
-  limits.allowed = &allowed;
+  limits.walls = &walls;
   EXPECT_NE(shell("cat /etc/passwd", {}, limits).exit_code, 0);
   EXPECT_NE(shell("echo x > /tmp/kw_confined", {}, limits).exit_code, 0);
   EXPECT_EQ(shell("echo fine", {}, limits).out, "fine\n");
-}
-
-/// What the attempts find: a file that they can read, and memory that is shared under a number.
-class Confined : public testing::Test {
- protected:
-  Confined() {
-    EXPECT_TRUE(write_file(victim_, "full"));
-    shared_ = ::shmget(kSharedKey, 4096, IPC_CREAT | 0600);
-  }
-  ~Confined() override {
-    ::shmctl(shared_, IPC_RMID, nullptr);
-    ::unlink(victim_.c_str());
-    ::unlink("/tmp/kw_escaped");
-    ::syscall(SYS_mq_unlink, "kw_escaped");
-  }
-  std::vector<std::string> part(const std::string& name) const {
-    return {"KW_TEST_PART=" + name, "KW_TEST_VICTIM=" + victim_,
-            "KW_TEST_SHARED=" + std::to_string(shared_)};
-  }
-  std::string attempt(const ChildOptions& options) const {
-    auto child = Child::start({self_path()}, options);
-    EXPECT_TRUE(child) << child.error().message;
-    std::string could;
-    EXPECT_EQ((*child)->receive(&could, 20), ChannelState::Open) << (*child)->stderr_tail();
-    return could;
-  }
-
-  const std::string victim_ = testing::TempDir() + "kw_victim." + std::to_string(::getpid());
-  int shared_ = -1;
-};
-
-/// All restrictions on a child that runs text we did not write.
-TEST_F(Confined, ReachesNothingOutside) {
-  const Allowed allowed{
-      {"/proc", "/etc/ld.so.cache", victim_}, {"/usr", "/bin", "/lib", "/lib64", self_path()}, {}};
-  const std::string could = attempt({part("escapes"), Environment::Needed, &allowed});
-  if (!missing_limits().empty()) GTEST_SKIP() << missing_limits().front() << ": " << could;
-  EXPECT_EQ(could, "thread ");
-  EXPECT_EQ(*read_file(victim_), "full");
-}
-
-TEST_F(Confined, IsHeldByTheFilterWhereLandlockIsOld) {
-  if (!has_call_filter()) GTEST_SKIP() << "no call filter";
-  EXPECT_EQ(attempt({part("filtered")}), "");
-  EXPECT_EQ(*read_file(victim_), "full");
-}
-
-/// The same attempts succeed without confinement. This proves that the tests above can fail.
-TEST_F(Confined, MeetsWallsAndNotAccidents) {
-  const std::string could = attempt({part("escapes")});
-  for (const char* name :
-       {"socket", "datagram", "pair",     "connect",   "chmod",      "limits", "environment",
-        "signal", "write",    "affinity", "scheduler", "priority",   "io",     "handle",
-        "attach", "inspect",  "orphan",   "emptying",  "truncating", "thread"})
-    EXPECT_NE(could.find(std::string(name) + " "), std::string::npos) << name << " of " << could;
 }
 
 TEST(Landlock, FilesMayMoveBetweenFoldersThatMayBeWritten) {
   const std::string folder = testing::TempDir() + "kw_moving." + std::to_string(::getpid());
   ASSERT_EQ(shell("mkdir " + folder).exit_code, 0);
   const Allowed allowed{{"/etc/ld.so.cache"}, {"/usr", "/bin", "/lib", "/lib64"}, {folder}};
-  if (auto ruleset = make_ruleset(allowed); !ruleset) GTEST_SKIP() << ruleset.error().message;
+  auto ruleset = make_ruleset(allowed);
+  if (!ruleset) GTEST_SKIP() << ruleset.error().message;
+  Walls walls;
+  walls.files = std::move(ruleset).value();
   ProcessLimits limits;
-  limits.allowed = &allowed;
+  limits.walls = &walls;
   // Uses a link, because mv copies a file that it may not move.
   const auto moved =
       shell("cd " + folder + " && mkdir in && echo x > in/a && ln in/a b && cat b", {}, limits);
   EXPECT_EQ(moved.out, "x\n") << moved.err;
   EXPECT_EQ(shell("rm -r " + folder).exit_code, 0);
-}
-
-TEST(Landlock, ConfinesReading) {
-  auto child = start_part("confined");
-  std::string verdict;
-  ASSERT_EQ(child->receive(&verdict, 10), ChannelState::Open);
-  if (verdict.starts_with("inactive")) GTEST_SKIP() << verdict;
-  EXPECT_EQ(verdict, "active, refuses /etc, reads /usr, refuses writing, disturbs nothing");
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 #include "core/text.h"
 #include "os/file_error.h"
+#include "os/group_watch.h"
 #include "os/interrupt.h"
-#include "os/landlock.h"
 #include "os/process.h"
 #include "os/spawn.h"
 
@@ -81,14 +81,9 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
   const UniqueFd in = KW_TRY(input_file(input));
   auto [out_reader, out_writer] = KW_TRY(make_pipe());
   auto [err_reader, err_writer] = KW_TRY(make_pipe());
-  UniqueFd ruleset;
-  if (limits.allowed != nullptr) {
-    if (auto made = make_ruleset(*limits.allowed)) ruleset = std::move(made).value();
-  }
   SpawnRequest request{argv, extra_env, in.get(), out_writer.get(), err_writer.get(), -1};
   request.memory_bytes = limits.memory_bytes;
-  request.ruleset = ruleset.get();
-  request.confined = limits.confined;
+  request.walls = limits.walls;
   request.environment = limits.environment;
   const pid_t pid = KW_TRY(spawn(request));
   out_writer.reset();
@@ -99,6 +94,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
 
   const double deadline = monotonic_seconds() + limits.timeout_seconds;
   bool stopped = false;
+  GroupWatch watch(pid, limits.walls);
   for (;;) {
     // Checked before draining: everything written before the exit is then read below.
     const bool ended = has_ended(pid);
@@ -106,7 +102,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
       if (stream->fd) stream->drain();
     }
     stopped = interrupted() || (limits.stop && limits.stop());
-    if (ended || stopped || (limits.end_when_cut && out.cut)) break;
+    if (ended || stopped || (limits.end_when_cut && out.cut) || !watch.within_limits()) break;
     const double left = deadline - monotonic_seconds();
     result.timed_out = left <= 0;
     if (result.timed_out) break;
@@ -122,6 +118,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv, std::str
                                reason_of(stream->failure));
     if (stream->cut) *stream->kept += fmt::format("\n[cut after {}]\n", human_bytes(stream->limit));
   }
+  result.err += watch.said();
   return result;
 }
 

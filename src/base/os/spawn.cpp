@@ -7,7 +7,10 @@
 #include "os/spawn.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -16,8 +19,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cctype>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdlib>
@@ -26,16 +27,17 @@
 #include <functional>
 #include <future>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "core/text.h"
-#include "os/call_filter.h"
+#include "os/entropy.h"
 #include "os/file_error.h"
 #include "os/files.h"
 #include "os/interrupt.h"
+#include "os/keys.h"
 #include "os/landlock.h"
 #include "os/process.h"
+#include "os/walls.h"
 
 extern char** environ;
 
@@ -52,9 +54,12 @@ struct Prepared {
   std::vector<char*> argv, envp;
   int fds[4] = {-1, -1, -1, -1};
   uint64_t memory_bytes = 0;
-  int ruleset = -1;
-  bool confined = false;
-  const std::vector<sock_filter>* calls = nullptr;
+  const Walls* walls = nullptr;
+  std::vector<sock_filter> calls;
+  // The three arguments of the start: inside Room when the filter knows their addresses.
+  const char* start_program = nullptr;
+  char* const* start_argv = nullptr;
+  char* const* start_envp = nullptr;
   int report = -1;
   pid_t parent = 0;
 };
@@ -82,8 +87,32 @@ void limit(int resource, uint64_t value) {
   ::setrlimit(static_cast<__rlimit_resource_t>(resource), &wanted);
 }
 
-[[noreturn]] void become_program(const Prepared& prepared) {
-  ::setpgid(0, 0);
+void enter_limits(const ChildLimits& limits) {
+  if (limits.address_bytes != 0) limit(RLIMIT_AS, limits.address_bytes);
+  if (limits.data_bytes != 0) limit(RLIMIT_DATA, limits.data_bytes);
+  if (limits.file_bytes != UINT64_MAX) limit(RLIMIT_FSIZE, limits.file_bytes);
+  if (limits.open_files != 0) limit(RLIMIT_NOFILE, limits.open_files);
+}
+
+/// The filter comes last, because the steps before it need calls that it refuses.
+bool enter_walls(Prepared& prepared) {
+  const Walls& walls = *prepared.walls;
+  enter_limits(walls.limits);
+  if (walls.files) {
+    allow_own_entries(walls.files.get());
+    if (!enter_ruleset(walls.files.get())) return false;
+  }
+  if (walls.drops_privileges) drop_privileges();
+  for (const size_t step : walls.calls.own_number)
+    prepared.calls[step].k = static_cast<unsigned>(::getpid());
+  return prepared.calls.empty() || enter_call_filter(prepared.calls);
+}
+
+[[noreturn]] void become_program(Prepared& prepared) {
+  if (prepared.walls != nullptr && prepared.walls->own_session)
+    ::setsid();
+  else
+    ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != prepared.parent) ::_exit(127);  // the parent died before the line above
   reset_signals();
@@ -96,13 +125,68 @@ void limit(int resource, uint64_t value) {
 #endif
   limit(RLIMIT_CORE, 0);
   if (prepared.memory_bytes != 0) limit(RLIMIT_AS, prepared.memory_bytes);
-  if (prepared.confined && prepared.ruleset >= 0) allow_own_threads(prepared.ruleset);
-  if (prepared.ruleset >= 0 && !enter_ruleset(prepared.ruleset)) fail(prepared.report);
-  if (prepared.confined) drop_privileges();
-  if (prepared.calls != nullptr && !enter_call_filter(*prepared.calls)) fail(prepared.report);
-  ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.envp.data());
+  if (prepared.walls != nullptr && !enter_walls(prepared)) fail(prepared.report);
+  ::execve(prepared.start_program, prepared.start_argv, prepared.start_envp);
   fail(prepared.report);
 }
+
+// The filter is entered before the program starts, so it must let this one execve() pass and no
+// later one. It recognises ours by the addresses of its three arguments. They lie at random places
+// of a region at a random place, and the program that starts has another memory. Guessing them
+// would take more tries than a process can make in the age of the universe (at least 2^80). A
+// second filter that the program enters itself would be simpler, but must trust its first steps.
+class Room {
+ public:
+  Room() = default;
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+  ~Room() {
+    if (base_ != nullptr) ::munmap(base_, kBytes);
+  }
+
+  /// Moves the three arguments here and completes the filter with their addresses.
+  Status hold(Prepared& prepared) {
+    constexpr uint64_t kPlaces = uint64_t{1} << 46, kPage = 4096;
+    for (int tries = 0; tries < 64 && base_ == nullptr; ++tries) {
+      const uint64_t at = KW_TRY(random_bits()) % kPlaces / kPage * kPage;
+      if (at < (uint64_t{1} << 32)) continue;
+      void* const got = ::mmap(reinterpret_cast<void*>(at), kBytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | kNoReplace, -1, 0);
+      if (got == MAP_FAILED) continue;
+      base_ = static_cast<char*>(got);
+    }
+    if (base_ == nullptr) return environment_error("starting a program: no memory");
+    for (size_t part = 0; part < 3; ++part) free_[part] = base_ + part * kPart;
+    for (char*& at : free_) at += KW_TRY(random_bits()) % (kPart / 2) / 8 * 8;
+    char* const program = free_[0];
+    std::memcpy(program, prepared.program.c_str(), prepared.program.size() + 1);
+    char** const argv = copied(prepared.argv, free_[1]);
+    char** const envp = copied(prepared.envp, free_[2]);
+    prepared.start_program = program;
+    prepared.start_argv = argv;
+    prepared.start_envp = envp;
+    const void* const addresses[] = {program, argv, envp};
+    const std::vector<size_t>& steps = prepared.walls->calls.start_addresses;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const auto address = reinterpret_cast<uint64_t>(addresses[i / 2]);
+      prepared.calls[steps[i]].k = static_cast<unsigned>(i % 2 == 0 ? address : address >> 32);
+    }
+    return Done{};
+  }
+
+ private:
+  static constexpr size_t kPart = size_t{64} << 20, kBytes = 3 * kPart;
+  static constexpr int kNoReplace = 0x100000;  // MAP_FIXED_NOREPLACE
+
+  static char** copied(const std::vector<char*>& from, char* to) {
+    auto* const list = reinterpret_cast<char**>(to);
+    std::copy(from.begin(), from.end(), list);
+    return list;
+  }
+
+  char* base_ = nullptr;
+  char* free_[3] = {};  // where each of the three parts of the region is used
+};
 
 class Spawner {
  public:
@@ -112,7 +196,7 @@ class Spawner {
     return *spawner;
   }
 
-  pid_t fork_and_exec(const Prepared& prepared) {
+  pid_t fork_and_exec(Prepared& prepared) {
     std::packaged_task<pid_t()> task([&prepared] {
       const pid_t pid = ::fork();
       if (pid == 0) become_program(prepared);
@@ -159,18 +243,6 @@ class Spawner {
   std::deque<std::packaged_task<pid_t()>> tasks_;
 };
 
-std::mutex& key_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
-
-std::atomic<bool> keys_are_hidden{false};  // hide_keys() was called
-
-std::set<std::string, std::less<>>& key_names() {
-  static std::set<std::string, std::less<>> names;
-  return names;
-}
-
 // The variables that programs need from the user's environment. A name that ends in '_' is a
 // prefix.
 constexpr std::string_view kNeeded[] = {"PATH",
@@ -199,6 +271,10 @@ constexpr std::string_view kNeeded[] = {"PATH",
                                         "PYTORCH_",
                                         "KW_",
                                         "KERNELWRIGHT_",
+                                        "ASAN_",
+                                        "UBSAN_",
+                                        "TSAN_",
+                                        "LSAN_",
                                         "VIRTUAL_ENV"};
 
 bool is_needed(std::string_view name) {
@@ -224,6 +300,14 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& extr
     }
     if (!replaced && reaches(name, environment)) merged.emplace_back(text);
   }
+  if (environment == Environment::Everything) {
+    for (std::string& entry : hidden_keys()) {
+      const bool replaced = std::ranges::any_of(extra, [&](const std::string& other) {
+        return other.starts_with(entry.substr(0, entry.find('=') + 1));
+      });
+      if (!replaced) merged.push_back(std::move(entry));
+    }
+  }
   merged.insert(merged.end(), extra.begin(), extra.end());
   return merged;
 }
@@ -239,41 +323,6 @@ int exec_error(int fd) {
 }
 
 }  // namespace
-
-void add_key_variables(const std::vector<std::string>& names) {
-  {
-    const std::lock_guard lock(key_mutex());
-    key_names().insert(names.begin(), names.end());
-  }
-  if (keys_are_hidden) hide_keys();
-}
-
-bool is_key_variable(std::string_view name) {
-  constexpr std::string_view kWords[] = {"KEY",         "KEYS", "TOKENS", "SECRETS", "CREDENTIAL",
-                                         "CREDENTIALS", "AUTH", "COOKIE", "PAT"};
-  constexpr std::string_view kEndings[] = {"APIKEY",   "TOKEN",  "SECRET",
-                                           "PASSWORD", "PASSWD", "PASSPHRASE"};
-  for (const std::string& word : split(name, '_')) {
-    std::string upper = word;
-    for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    if (std::ranges::count(kWords, std::string_view(upper)) > 0) return true;
-    if (std::ranges::any_of(kEndings, [&](auto ending) { return upper.ends_with(ending); }))
-      return true;
-  }
-  const std::lock_guard lock(key_mutex());
-  return key_names().count(name) > 0;
-}
-
-void hide_keys() {
-  keys_are_hidden = true;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (is_key_variable(text.substr(0, text.find('=')))) {
-      ::prctl(PR_SET_DUMPABLE, 0);
-      return;
-    }
-  }
-}
 
 void UniqueFd::reset() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
@@ -318,9 +367,15 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   for (int i = 0; i < 3; ++i) prepared.fds[i] = given[i] >= 0 ? given[i] : null.get();
   prepared.fds[3] = request.channel;
   prepared.memory_bytes = request.memory_bytes;
-  prepared.ruleset = request.ruleset;
-  prepared.confined = request.confined;
-  if (request.confined && has_call_filter()) prepared.calls = &call_filter();
+  prepared.start_program = prepared.program.c_str();
+  prepared.start_argv = prepared.argv.data();
+  prepared.start_envp = prepared.envp.data();
+  Room room;
+  prepared.walls = request.walls;
+  if (request.walls != nullptr) {
+    prepared.calls = request.walls->calls.steps;
+    if (!request.walls->calls.start_addresses.empty()) KW_TRY(room.hold(prepared));
+  }
   prepared.parent = ::getpid();
   auto [reader, writer] = KW_TRY(make_pipe());
   prepared.report = writer.get();
@@ -330,6 +385,22 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   if (code == 0) return pid;
   if (pid > 0) kill_and_reap(pid);
   return environment_error("starting {}: {}", prepared.program, reason_of(code));
+}
+
+void drop_privileges() {
+  // The bounding set comes first: a program started later cannot regain what is not in it.
+  for (unsigned long one = 0; one < 64; ++one) ::prctl(PR_CAPBSET_DROP, one, 0, 0, 0);
+  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+  ::syscall(SYS_capset, &header, none);
+}
+
+bool enter_call_filter(const std::vector<sock_filter>& filter) {
+  const sock_fprog program{static_cast<unsigned short>(filter.size()),
+                           const_cast<sock_filter*>(filter.data())};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 bool has_ended(pid_t pid) {

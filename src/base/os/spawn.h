@@ -14,6 +14,8 @@
 
 namespace kw::os {
 
+struct Walls;
+
 /// A descriptor that closes itself.
 class UniqueFd {
  public:
@@ -39,8 +41,7 @@ struct SpawnRequest {
   int in = -1, out = -1, err = -1;     // become 0, 1, 2; -1 = /dev/null
   int channel = -1;                    // becomes 3 when given
   uint64_t memory_bytes = 0;           // RLIMIT_AS; 0 = unchanged
-  int ruleset = -1;                    // Landlock ruleset that the child enters before exec
-  bool confined = false;               // drop privileges and apply os/call_filter.h
+  const Walls* walls = nullptr;        // entered before exec
   Environment environment = Environment::WithoutKeys;
 };
 

@@ -14,6 +14,7 @@
 
 #include "catalog/metric.h"
 #include "core/contains.h"
+#include "core/one_line.h"
 #include "core/text.h"
 #include "gpu/profiled_call.h"
 #include "os/files.h"
@@ -102,7 +103,7 @@ std::string said(const std::string& log) {
 
 std::string with_words(const Started& started) {
   const std::string words = said(started.log);
-  return words.empty() ? started.problem : started.problem + ": " + words;
+  return words.empty() ? started.problem : started.problem + ": " + one_line(words);
 }
 
 /// The metric that the profiler does not know; "" when the failure has another cause.

@@ -20,6 +20,7 @@ struct BenchMachine::Parts {
 
   static void begin(std::unique_ptr<torch_worker::TorchProcess>& process) {
     torch_worker::TorchOptions options;
+    options.baselines = true;
     options.gpu = true;
     if (process == nullptr) process = std::make_unique<torch_worker::TorchProcess>(options);
     process->begin();

@@ -5,9 +5,11 @@
 #include "compile/search.h"
 #include "core/json.h"
 #include "core/json_writer.h"
+#include "core/one_line.h"
 #include "core/text.h"
 #include "os/files.h"
 #include "os/process.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::verification {
 
@@ -52,7 +54,7 @@ std::string first_complaint(const std::string& text) {
     if (!line.starts_with("=========")) continue;
     const std::string_view rest = trim(line.substr(9));
     if (rest.empty() || rest.starts_with("COMPUTE-SANITIZER")) continue;
-    return std::string(rest);
+    return one_line(rest);
   }
   return "it found something but did not say what";
 }
@@ -67,7 +69,8 @@ Result<std::string> run_tool(const std::string& sanitizer, const char* tool,
   argv.insert(argv.end(), words.begin(), words.end());
   os::ProcessLimits limits;
   limits.timeout_seconds = kTimeoutSeconds;
-  const os::ProcessResult result = KW_TRY(os::run_process(argv, {}, limits));
+  const os::ProcessResult result =
+      KW_TRY(os::run_process(argv, {}, limits, {sandbox::also_unconfined("gpu")}));
   if (!result.timed_out && result.signal == 0 && result.exit_code == 0) return std::string();
   if (!result.timed_out && result.signal == 0 && result.exit_code == kFoundCode)
     return fmt::format("compute-sanitizer {}: {}", tool, first_complaint(result.out + result.err));

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/json_writer.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::record {
 
@@ -43,7 +44,8 @@ void fields(auto& v, Wrong& w) {
 }
 
 void fields(auto& v, BatchInvariance& b) {
-  v("dims", b.dims)("batches", b.batches)("why", b.why)("most_rows", b.most_rows)("not_tried", b.not_tried);
+  v("dims", b.dims)("batches", b.batches)("why", b.why)("most_rows", b.most_rows)("not_tried",
+                                                                                  b.not_tried);
 }
 
 void fields(auto& v, Passed& p) {
@@ -71,6 +73,8 @@ bool passed(const Verdict& verdict) { return std::holds_alternative<Passed>(verd
 Json to_json(const Verdict& verdict) {
   JsonWriter writer;
   writer("verdict", verdict_name(verdict))("judge", kJudgeVersion);
+  // Written here, so that no verdict can be stored without it.
+  writer("unconfined", sandbox::started_unconfined(), Zero::Omit);
   std::visit([&](const auto& outcome) { list_fields(writer, outcome); }, verdict);
   return std::move(writer).take();
 }

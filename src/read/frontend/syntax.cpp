@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <mutex>
 
@@ -19,6 +20,8 @@
 #include "kAstDumpText.inc"
 #include "os/files.h"
 #include "os/process.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/trusted.h"
 
 namespace kw::frontend {
 namespace {
@@ -65,11 +68,7 @@ class Interpreters {
   }
   void learn(const std::string& program, const std::string& path) {
     const std::lock_guard lock(mutex_);
-    paths_.emplace(program, os::find_program(path).empty() ? program : path);
-  }
-  void distrust(const std::string& program) {
-    const std::lock_guard lock(mutex_);
-    paths_[program] = program;
+    paths_[program] = os::find_program(path).empty() ? program : path;
   }
 
  private:
@@ -109,6 +108,31 @@ class Trees {
   size_t bytes_ = 0;
 };
 
+/// The interpreter's own files, besides the system's: those of its installation.
+os::Allowed parser_files(const std::string& python) {
+  os::Allowed allowed = sandbox::worker_files(python);
+  std::error_code missing;
+  for (const std::filesystem::path& one :
+       {std::filesystem::path(python), std::filesystem::canonical(python, missing)}) {
+    const std::filesystem::path root = one.parent_path().parent_path();
+    if (root.has_relative_path() && root != os::env_path("HOME"))
+      allowed.running.push_back(root.string());
+  }
+  return allowed;
+}
+
+/// Asks a program such as pyenv's which interpreter it starts; "" if it does not say. It runs
+/// nothing but our question, so it needs no walls.
+std::string real_interpreter(const std::string& program) {
+  os::ProcessLimits limits;
+  limits.timeout_seconds = kParseSeconds;
+  const auto said =
+      os::run_process({program, "-I", "-S", "-c", "import sys; print(sys.executable)"}, {}, limits);
+  if (!said || said->exit_code != 0 || said->signal != 0 || said->timed_out) return "";
+  const std::string path(trim(said->out));
+  return path.starts_with("/") && path != program ? path : "";
+}
+
 bool failed(const os::ProcessResult& result) {
   return result.timed_out || result.signal || result.exit_code;
 }
@@ -116,16 +140,21 @@ bool failed(const os::ProcessResult& result) {
 Result<os::ProcessResult> run_parser(const std::string& program, const std::string& text) {
   os::ProcessLimits limits;
   limits.timeout_seconds = kParseSeconds;
-  limits.memory_bytes = kParseMemory;
   limits.output_bytes = kTreeBytes;
   const auto run = [&](const std::string& python) {
-    return os::run_process({python, "-I", "-S", "-B", "-c", kAstDumpText}, text, limits);
+    const sandbox::ForeignProcess job{
+        sandbox::Kind::Parser, parser_files(python), {}, kParseMemory};
+    return sandbox::run(job, {python, "-I", "-S", "-B", "-c", kAstDumpText}, text, limits);
   };
   const std::string python = interpreters().behind(program);
   auto result = run(python);
-  if (python == program || (result && (result->timed_out || !failed(*result)))) return result;
-  interpreters().distrust(program);  // the interpreter fails without the program's setup
-  return run(program);
+  if (result && (result->timed_out || !failed(*result))) return result;
+  // A program such as pyenv's starts the interpreter, which the walls forbid; or the interpreter
+  // that it started before was removed.
+  const std::string real = real_interpreter(program);
+  if (real.empty() || real == python) return result;
+  interpreters().learn(program, real);
+  return run(real);
 }
 
 }  // namespace
@@ -151,6 +180,7 @@ Result<std::shared_ptr<const Source>> parse_python(std::string text, const std::
     return environment_error(
         "python3 is not on PATH: references are parsed by Python's own parser (never run); install "
         "Python 3.9 or later");
+  KW_TRY(sandbox::check_trusted(python));
   static Trees trees;
   if (const auto kept = trees.of(python, source->text)) {
     source->tree = *kept;

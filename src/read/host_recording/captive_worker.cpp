@@ -17,6 +17,7 @@
 #include <memory>
 #include <thread>
 
+#include "core/one_line.h"
 #include "core/text.h"
 #include "host_recording/recorder/control.h"
 #include "os/files.h"
@@ -24,6 +25,7 @@
 #include "os/own_program.h"
 #include "os/process.h"
 #include "os/spawn.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::host_recording {
 namespace {
@@ -32,6 +34,7 @@ constexpr uint64_t kHostMemory = uint64_t{4} << 30;
 constexpr uint64_t kCpuSeconds = 120;
 constexpr size_t kFrameBytes = size_t{1} << 20;
 // The calls beyond the first three end early for launchers that take long or launch much.
+constexpr size_t kMostRecorded = size_t{512} << 20;
 constexpr size_t kFewFar = 450, kFarBytes = size_t{32} << 20;
 constexpr double kFarSeconds = 2;
 // The library finds the functions of the recording runtime before those of the C library.
@@ -40,7 +43,6 @@ constexpr int kOwnFirst = 0;  // not possible with it
 #else
 constexpr int kOwnFirst = RTLD_DEEPBIND;
 #endif
-constexpr const char* kSystemFiles[] = {"/usr", "/lib", "/lib64", "/etc/ld.so.cache"};
 
 /// The functions of the recording runtime.
 struct Runtime {
@@ -212,15 +214,10 @@ int captive_worker_main() {
   const Result<CaptiveJob> job = json ? job_from_json(*json) : Result<CaptiveJob>(json.error());
   if (!job) return give_up(job.error().message);
   os::limit_resources({kHostMemory, kCpuSeconds, 0});
-  os::Allowed allowed;
-  allowed.reading = {std::begin(kSystemFiles), std::end(kSystemFiles)};
-  allowed.reading.insert(allowed.reading.end(), job->readable.begin(), job->readable.end());
-  const os::Confinement files = os::confine(allowed);
   void* const recording = ::dlopen(job->runtime.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (recording == nullptr || !runtime().load(recording))
     return give_up("the recording runtime cannot be loaded" + loader_error());
   const bool calls = runtime().confine() != 0;
-  os::child_send(fmt::format("?{}{}", files.active ? "files " : "", calls ? "calls" : ""));
   prepare(*job);
   void* const library = ::dlopen(job->library.c_str(), RTLD_NOW | RTLD_LOCAL | kOwnFirst);
   if (library == nullptr) return give_up("cannot be loaded" + loader_error());
@@ -237,8 +234,10 @@ int captive_worker_main() {
 
 Result<Captured> run_captive(const CaptiveJob& job, double timeout_seconds) {
   const std::string program = KW_TRY(os::worker_program());
-  std::unique_ptr<os::Child> child =
-      KW_TRY(os::Child::start({program, "worker-captive"}, {{}, os::Environment::Needed}));
+  sandbox::ForeignProcess process{sandbox::Kind::Recorder, sandbox::worker_files(program)};
+  std::vector<std::string>& readable = process.allowed.reading;
+  readable.insert(readable.end(), job.readable.begin(), job.readable.end());
+  std::unique_ptr<os::Child> child = KW_TRY(sandbox::start(process, {program, "worker-captive"}));
   Captured captured;
   child->send(to_json(job).dump());
   const double deadline = os::monotonic_seconds() + timeout_seconds;
@@ -260,9 +259,13 @@ Result<Captured> run_captive(const CaptiveJob& job, double timeout_seconds) {
     }
     const char kind = frame.empty() ? '\0' : frame[0];
     if (kind == '+') captured.text += frame.substr(1);
+    if (captured.text.size() > kMostRecorded) {
+      captured.ended = "launched more than can be recorded";
+      return captured;
+    }
     if (kind == '=') captured.finished = true;
     if (kind == '!') {
-      captured.ended = frame.substr(1);
+      captured.ended = one_line(std::string_view(frame).substr(1));
       return captured;
     }
   }

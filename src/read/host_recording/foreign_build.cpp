@@ -22,9 +22,9 @@
 #include "kRecorderLibrary.inc"
 #include "machine/devices.h"
 #include "os/files.h"
-#include "os/landlock.h"
 #include "os/process.h"
 #include "ports/image_pack.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::host_recording {
 namespace {
@@ -90,16 +90,13 @@ Result<std::string> read_ptx(const ForeignBuildRequest& request, const std::stri
 
 os::Allowed allowed_for(const compile::FoundProgram& nvcc, const ForeignBuildRequest& request,
                         const std::string& folder) {
-  os::Allowed allowed;
-  allowed.running = {"/usr", "/bin", "/lib", "/lib64"};
+  os::Allowed allowed = sandbox::system_files();
   std::error_code failed;
   const std::filesystem::path real = std::filesystem::canonical(nvcc.path, failed);
   if (!failed) allowed.running.push_back(real.parent_path().parent_path().string());
-  allowed.reading = request.include_folders;
-  for (const char* file : {"/etc/ld.so.cache", "/etc/alternatives", "/dev/urandom", "/proc/meminfo",
-                           "/proc/cpuinfo", "/sys/devices/system/cpu"})
-    allowed.reading.emplace_back(file);
-  allowed.writing = {folder, "/dev/null"};
+  allowed.reading.insert(allowed.reading.end(), request.include_folders.begin(),
+                         request.include_folders.end());
+  allowed.writing.push_back(folder);
   return allowed;
 }
 
@@ -154,18 +151,17 @@ class HostNvcc : public ports::Compiler {
     const os::ScratchFolder scratch = KW_TRY(os::ScratchFolder::make("foreign"));
     const std::string& folder = scratch.path();
     KW_TRY(write_sources(request_, folder));
-    const os::Allowed allowed = allowed_for(nvcc_, request_, folder);
+    sandbox::ForeignProcess job{sandbox::Kind::CompilerProgram,
+                                allowed_for(nvcc_, request_, folder),
+                                {"TMPDIR=" + folder, "LC_ALL=C", "CCACHE_DISABLE=1"}};
     os::ProcessLimits limits;
     limits.timeout_seconds = request_.timeout_seconds;
 #ifndef __SANITIZE_ADDRESS__
-    limits.memory_bytes = kMemoryBytes;
+    job.memory_bytes = kMemoryBytes;
 #endif
     limits.output_bytes = 4 << 20;
-    limits.allowed = &allowed;
-    limits.confined = true;
     const os::ProcessResult result =
-        KW_TRY(os::run_process(command_for(nvcc_, request_, folder), {}, limits,
-                               {"TMPDIR=" + folder, "LC_ALL=C", "CCACHE_DISABLE=1"}));
+        KW_TRY(sandbox::run(job, command_for(nvcc_, request_, folder), {}, limits));
     ports::CompileOutcome outcome;
     const std::string shown = "nvcc " + nvcc_.version;
     if (result.exit_code != 0 || result.signal != 0 || result.timed_out) {

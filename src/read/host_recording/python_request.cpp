@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/one_line.h"
 #include "core/text.h"
 #include "kForeignWorkerFiles.inc"
 #include "os/process.h"
@@ -60,17 +61,14 @@ Result<PythonAnswer> ask_python(const PythonRequest& request, const std::string&
   Json job = KW_TRY(python_job(request, "tune"));
   job.set("files", worker_files({"common", "tune"}));
   torch_worker::TorchConfinement walls =
-      KW_TRY(torch_worker::torch_confinement(python, folder.path()));
-  walls.environment.emplace_back("CUDA_CACHE_DISABLE=1");
+      KW_TRY(torch_worker::torch_confinement(python, folder.path(), sandbox::Kind::Tuner));
+  walls.job.environment.emplace_back("CUDA_CACHE_DISABLE=1");
   os::ProcessLimits limits;
   limits.timeout_seconds = request.timeout_seconds;
   limits.output_bytes = 256 << 20;
-  limits.allowed = &walls.allowed;
-  limits.confined = true;
-  limits.environment = os::Environment::Needed;
   torch_worker::announce_execution(request.path, request.text);
-  return read_answer(KW_TRY(os::run_process({walls.python, "-I", "-B", "-c", python_boot()},
-                                            job.dump(), limits, walls.environment)));
+  return read_answer(KW_TRY(sandbox::run(walls.job, {walls.python, "-I", "-B", "-c", python_boot()},
+                                         job.dump(), limits)));
 }
 
 }  // namespace
@@ -135,6 +133,7 @@ Result<Tuned> tune_python(const PythonRequest& request) {
   if (tuned.failed.empty() && answer.process.timed_out) tuned.failed = "it did not finish";
   if (tuned.failed.empty() && !answer.json.contains("tuned"))
     tuned.failed = "the process ended: " + last_output(answer.process);
+  tuned.failed = one_line(tuned.failed);
   return tuned;
 }
 

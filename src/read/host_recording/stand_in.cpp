@@ -17,6 +17,7 @@
 #include "compile/compiler_messages.h"
 #include "core/contains.h"
 #include "core/json_writer.h"
+#include "core/one_line.h"
 #include "core/text.h"
 #include "host_recording/helpers.h"
 #include "host_recording/merge.h"
@@ -24,7 +25,7 @@
 #include "host_recording/weak_references.h"
 #include "os/files.h"
 #include "os/interrupt.h"
-#include "os/landlock.h"
+#include "sandbox/sandbox.h"
 #include "torch_worker/torch_confinement.h"
 #include "torch_worker/torch_python.h"
 
@@ -137,14 +138,14 @@ std::string ended_by(const os::ProcessResult& process, double timeout_seconds) {
   if (process.signal == SIGSYS) {
     const std::string which = last_output(process);
     return "it started a process or a thread, or used the network or another process" +
-           (which.starts_with("system call ") ? " (" + printable(which) + ")" : "");
+           (which.starts_with("system call ") ? " (" + one_line(which) + ")" : "");
   }
   if (process.signal == SIGSEGV || process.signal == SIGBUS)
     return "it accessed memory that does not exist; tensors are device pointers";
   if (process.signal != 0) return fmt::format("its host code ended by signal {}", process.signal);
   const std::string said = last_output(process);
   return said.empty() ? "its host code ended the process"
-                      : "its host code ended the process: " + said;
+                      : "its host code ended the process: " + one_line(said);
 }
 
 }  // namespace
@@ -187,13 +188,13 @@ bool StandIn::keeps_process() const {
 
 /// Asks in a fork of the kept process, and starts that process if there is none.
 Result<StandIn::Answer> StandIn::ask_kept(const std::vector<std::string>& command, const Json& job,
-                                          const os::ChildOptions& options, Kept& kept) const {
+                                          const sandbox::ForeignProcess& walls, Kept& kept) const {
   os::ChannelState state = os::ChannelState::Open;
   os::ProcessResult process;
   std::string frame;
   const double seconds = request_.python.timeout_seconds;
   if (kept == nullptr) {
-    kept = KW_TRY(os::Child::start(command, options));
+    kept = KW_TRY(sandbox::start(walls, command));
     state = kept->send(worker_files(kFiles).dump());
     // The time to import PyTorch does not count against the candidate.
     if (state == os::ChannelState::Open)
@@ -247,12 +248,8 @@ Result<Json> StandIn::job_at(const PythonPlace& place) const {
 
 // The candidate may read its interpreter, the system's libraries and the sources beside it.
 os::Allowed StandIn::readable_by(const std::string& python) const {
-  os::Allowed allowed;
-  allowed.running = {"/usr", "/lib", "/lib64", "/bin"};
+  os::Allowed allowed = sandbox::system_files();
   for (const std::string& folder : python_folders(python)) allowed.running.push_back(folder);
-  for (const char* file : {"/etc/ld.so.cache", "/etc/localtime", "/dev/urandom", "/dev/null",
-                           "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"})
-    allowed.reading.emplace_back(file);
   allowed.reading.push_back(folder_->path());  // also the built libraries
   const std::filesystem::path folder =
       std::filesystem::absolute(request_.python.path).parent_path();
@@ -264,36 +261,32 @@ os::Allowed StandIn::readable_by(const std::string& python) const {
 Result<StandIn::Answer> StandIn::ask(const std::string& python, const PythonPlace& place,
                                      Kept& kept) const {
   Json job = KW_TRY(job_at(place));
-  os::Allowed allowed = readable_by(python);
+  sandbox::ForeignProcess process{sandbox::Kind::PythonRecorder, readable_by(python)};
   // The compiler of CuTe DSL delivers PTX as a file, so its folder alone may be written.
   std::optional<os::ScratchFolder> written;
   if (imports(request_.python.text, "cutlass")) {
     written.emplace(KW_TRY(os::ScratchFolder::make("cute")));
-    allowed.writing.push_back(written->path());
+    process.allowed.writing.push_back(written->path());
     const bool own = request_.target.size() == 5 && request_.target >= "sm_90";
     job.set("cute", Json::object()
                         .set("folder", written->path())
                         .set("target", request_.target + (own ? "a" : "")));
   }
-  const std::vector<std::string> environment = {
+  process.environment = {
       "HOME=/nowhere",          "USER=nobody",
       "LOGNAME=nobody",         "TMPDIR=" + (written ? written->path() : "/nowhere"),
       "OMP_NUM_THREADS=1",      "MKL_NUM_THREADS=1",
       "OPENBLAS_NUM_THREADS=1", "CUDA_VISIBLE_DEVICES=",
       "PYTHONWARNINGS=ignore"};
   if (keeps_process())
-    return ask_kept({python, "-I", "-B", "-c", python_keep()}, job,
-                    {environment, os::Environment::Needed, &allowed}, kept);
+    return ask_kept({python, "-I", "-B", "-c", python_keep()}, job, process, kept);
   os::ProcessLimits limits;
   limits.timeout_seconds = request_.python.timeout_seconds;
-  limits.memory_bytes = kPythonMemory;
+  process.memory_bytes = kPythonMemory;
   limits.output_bytes = 256 << 20;
-  limits.allowed = &allowed;
-  limits.confined = true;
-  limits.environment = os::Environment::Needed;
   job.set("files", worker_files(kFiles));
-  return read_answer(KW_TRY(
-      os::run_process({python, "-I", "-B", "-c", python_boot()}, job.dump(), limits, environment)));
+  return read_answer(
+      KW_TRY(sandbox::run(process, {python, "-I", "-B", "-c", python_boot()}, job.dump(), limits)));
 }
 
 /// Combines the texts as torch.utils.cpp_extension does: functions for Python in C++, kernels in
@@ -382,17 +375,17 @@ Result<std::vector<StandIn::Answer>> StandIn::ask_all(const std::string& python,
 
 PythonCapture StandIn::read(const Answer& answer) {
   PythonCapture captured;
-  captured.refused = printable(answer.json["refused"].as_string());
+  captured.refused = one_line(answer.json["refused"].as_string());
   if (!weak_.empty()) captured.refused = asks_whether(weak_.front());
   if (!answer.json.contains("recording"))
     captured.refused = ended_by(answer.process, request_.python.timeout_seconds);
   for (const auto& [number, why] : answer.json["ended"].members()) {
     if (const auto index = parse_int(number))
-      ended_[static_cast<size_t>(*index)] = printable(why.as_string());
+      ended_[static_cast<size_t>(*index)] = one_line(why.as_string());
   }
   for (const auto& [entry, text] : answer.json["images"].members())
     images_.emplace(entry, text.as_string());
-  for (const Json& text : answer.json["notes"].items()) note(printable(text.as_string()));
+  for (const Json& text : answer.json["notes"].items()) note(one_line(text.as_string()));
   ParamReads reads;
   for (const auto& [entry, text] : images_) reads.merge(param_reads(text));
   for (const auto& [key, build] : builds_) reads.merge(param_reads(build.ptx));
@@ -431,7 +424,7 @@ Result<std::vector<PythonCapture>> StandIn::capture(const std::vector<PythonPlac
   for (const Answer& answer : answers) {
     if (const std::string& error = answer.json["error"].as_string();
         !error.empty() && !answer.ready)
-      return environment_error("recording a Python candidate: " + printable(error));
+      return environment_error("recording a Python candidate: " + one_line(error));
     captured.push_back(answer.json.contains("wants") ? PythonCapture{{}, kOtherExtensions}
                                                      : read(answer));
   }

@@ -11,6 +11,7 @@
 
 #include "host_recording/foreign_build.h"
 #include "host_recording/python_request.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::host_recording {
 
@@ -64,7 +65,7 @@ class StandIn {
   os::Allowed readable_by(const std::string& python) const;
   Result<Answer> ask(const std::string& python, const PythonPlace& place, Kept& kept) const;
   Result<Answer> ask_kept(const std::vector<std::string>& command, const Json& job,
-                          const os::ChildOptions& options, Kept& kept) const;
+                          const sandbox::ForeignProcess& walls, Kept& kept) const;
   Result<std::vector<Answer>> ask_all(const std::string& python,
                                       const std::vector<PythonPlace>& places);
   PythonCapture read(const Answer& answer);

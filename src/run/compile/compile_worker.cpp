@@ -50,9 +50,6 @@ int compile_worker_main() {
     return 0;
   }
   os::limit_resources({setup.memory_bytes, 0, UINT64_MAX});
-  const os::Confinement confinement = os::confine({setup.readable, {}, {setup.scratch_folder}});
-  hello.confined = confinement.active;
-  hello.unconfined_reason = confinement.reason;
   if (os::child_send(encode(hello)) != os::ChannelState::Open) return 0;
   while (os::child_receive(&frame) == os::ChannelState::Open) {
     if (os::child_send(encode(serve(**core, frame))) != os::ChannelState::Open) break;

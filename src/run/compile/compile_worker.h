@@ -7,7 +7,8 @@ namespace kw::compile {
 /// The hidden subcommand's name.
 inline constexpr const char* kWorkerCommand = "worker-compile";
 
-/// Confines itself, then serves until the parent has ended. Returns the process's exit code.
+/// Serves until the parent has ended; the sandbox confined it when it was started. Returns the
+/// process's exit code.
 int compile_worker_main();
 
 }  // namespace kw::compile

@@ -37,12 +37,12 @@ std::unique_ptr<ProgramCompiler> make_nvcc_compiler(const FoundProgram& nvcc,
   dialect.leaves_out_host_code = true;
   dialect.path = nvcc.path;
   dialect.ptxas = std::move(ptxas);
-  dialect.allowed.running = {toolkit_of(nvcc.path)};
+  dialect.running = {toolkit_of(nvcc.path)};
   for (const char* part : {"/include", "/include/cccl", "/targets/x86_64-linux/include",
                            "/targets/x86_64-linux/include/cccl"}) {
     dialect.header_folders.push_back(toolkit_of(nvcc.path) + part);
   }
-  if (dialect.ptxas) dialect.allowed.running.push_back(toolkit_of(dialect.ptxas->path));
+  if (dialect.ptxas) dialect.running.push_back(toolkit_of(dialect.ptxas->path));
   dialect.command = [path = nvcc.path](const ports::CompileRequest& request,
                                        const std::string& input, const std::string& output) {
     std::vector<std::string> command = {path,
@@ -69,10 +69,10 @@ Result<std::unique_ptr<ProgramCompiler>> make_clang_compiler(const FoundProgram&
   dialect.shown_as = "clang " + clang.version;
   dialect.path = clang.path;
   dialect.ptxas = std::move(ptxas);
-  dialect.allowed.reading = {headers};
+  dialect.reading = {headers};
   dialect.header_folders = {headers};
-  dialect.allowed.running = {toolkit_of(clang.path)};
-  if (dialect.ptxas) dialect.allowed.running.push_back(toolkit_of(dialect.ptxas->path));
+  dialect.running = {toolkit_of(clang.path)};
+  if (dialect.ptxas) dialect.running.push_back(toolkit_of(dialect.ptxas->path));
   // As with NVRTC's -default-device: code without annotation is device code. Otherwise clang treats
   // it as host code, rejects calls to it, and ignores its content.
   dialect.before =

@@ -2,14 +2,17 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <vector>
 
 #include "compile/cache.h"
+#include "core/one_line.h"
 #include "core/text.h"
 #include "os/files.h"
 #include "os/interrupt.h"
 #include "os/process.h"
 #include "os/scratch.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::compile {
 namespace {
@@ -19,9 +22,8 @@ constexpr uint64_t kMostMemory = uint64_t{8} << 30;
 
 /// The first meaningful line; tools print warnings about themselves before it.
 std::string first_words(const std::string& text) {
-  constexpr size_t kMostWords = 200;
   for (const std::string_view line : split_lines(text)) {
-    if (!trim(line).empty()) return std::string(trim(line).substr(0, kMostWords));
+    if (!trim(line).empty()) return one_line(line);
   }
   return "";
 }
@@ -32,14 +34,22 @@ bool holds_code(const std::string& text) {
 }
 
 /// The text; or `why` there is none. An Error means that no other tool can help.
-Result<std::string> run_disassembler(const std::vector<std::string>& argv, double timeout_seconds,
+Result<std::string> run_disassembler(const std::vector<std::string>& argv,
+                                     const std::string& folder, double timeout_seconds,
                                      std::string* why) {
   os::ProcessLimits limits;
   limits.timeout_seconds = timeout_seconds;
   limits.output_bytes = kMostText;
-  limits.memory_bytes = kMostMemory;
   limits.end_when_cut = true;
-  const Result<os::ProcessResult> ran = os::run_process(argv, {}, limits);
+  sandbox::ForeignProcess job{sandbox::Kind::Disassembler,
+                              sandbox::worker_files(argv[0]),
+                              {"TMPDIR=" + folder},
+                              kMostMemory};
+  std::error_code failed;  // cuobjdump starts nvdisasm, which lies beside it
+  const std::filesystem::path real = std::filesystem::canonical(argv[0], failed);
+  if (!failed) job.allowed.running.push_back(real.parent_path().string());
+  job.allowed.writing.push_back(folder);
+  const Result<os::ProcessResult> ran = sandbox::run(job, argv, {}, limits);
   KW_TRY(os::check_interrupted());
   const std::string name = argv[0].substr(argv[0].rfind('/') + 1);
   if (!ran) {
@@ -82,7 +92,8 @@ Result<std::string> disassemble(std::string_view cubin, const Disassembler& tool
   for (const auto& [program, option] : programs) {
     if (program.empty()) continue;
     std::string why;
-    std::string text = KW_TRY(run_disassembler({program, option, file}, timeout_seconds, &why));
+    std::string text =
+        KW_TRY(run_disassembler({program, option, file}, scratch.path(), timeout_seconds, &why));
     if (why.empty()) return text;
     reasons.push_back(replace_all(std::move(why), file, "the cubin"));
   }

@@ -32,6 +32,7 @@
 #include "os/memory.h"
 #include "os/own_program.h"
 #include "os/scratch.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::compile {
 namespace {
@@ -128,16 +129,20 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
   } else {
     note("standard headers are missing: " + own.error().message);
   }
-  WorkerSetup setup{
-      nvrtc_.library, nvrtc_.builtins, "NVRTC " + nvrtc_.version, folders,
-      folders,        scratch,         worker->precompiles,       options_.memory_bytes};
-  setup.readable.insert(setup.readable.end(), extra_folders.begin(), extra_folders.end());
-  for (const std::string& library : {nvrtc_.library, nvrtc_.builtins}) {
-    setup.readable.push_back(std::filesystem::path(library).parent_path().string());
-  }
+  const WorkerSetup setup{nvrtc_.library, nvrtc_.builtins,     "NVRTC " + nvrtc_.version, folders,
+                          scratch,        worker->precompiles, options_.memory_bytes};
   std::vector<std::string> argv = options_.worker_argv;
   if (argv.empty()) argv = {KW_TRY(os::worker_program()), kWorkerCommand};
-  worker->child = KW_TRY(os::Child::start(argv, {{"TMPDIR=" + scratch}}));
+  sandbox::ForeignProcess job{sandbox::Kind::CompilerLibrary,
+                              sandbox::worker_files(os::find_program(argv[0])),
+                              {"TMPDIR=" + scratch}};
+  std::vector<std::string>& readable = job.allowed.reading;
+  readable.insert(readable.end(), folders.begin(), folders.end());
+  readable.insert(readable.end(), extra_folders.begin(), extra_folders.end());
+  for (const std::string& library : {nvrtc_.library, nvrtc_.builtins})
+    readable.push_back(std::filesystem::path(library).parent_path().string());
+  job.allowed.writing.push_back(scratch);
+  worker->child = KW_TRY(sandbox::start(job, argv));
   std::string frame;
   WorkerHello hello;
   if (worker->child->send(encode(setup)) != os::ChannelState::Open ||
@@ -149,8 +154,6 @@ Result<std::unique_ptr<NvrtcCompiler::Worker>> NvrtcCompiler::start_worker(
                              worker->child->how_it_ended(), worker->child->stderr_tail());
   }
   if (!hello.error.empty()) return environment_error(hello.error);
-  if (!hello.confined)
-    note("compile workers can read every file this user can: " + hello.unconfined_reason);
   return worker;
 }
 

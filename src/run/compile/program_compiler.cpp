@@ -1,6 +1,6 @@
 // nvcc and clang are programs, so each compile starts one, or two when ptxas makes the cubin. They
 // read a source that is not trusted, and may hang or crash. So each has a time limit, 8 GiB of
-// memory and, with Landlock, access to its own folders only. Differences between the programs are
+// memory and access to its own folders only. Differences between the programs are
 // data (Dialect); this code is the same for both. These programs do not report the symbol of a
 // launched template, so variables added to the source show it (entries.h). The cost: every compile
 // starts a program and reads all headers again; a warm NVRTC takes 30 to 60 ms.
@@ -24,6 +24,7 @@
 #include "os/process.h"
 #include "os/scratch.h"
 #include "os/spawn.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::compile {
 namespace {
@@ -31,17 +32,6 @@ namespace {
 constexpr uint64_t kMemoryBytes = uint64_t{8} << 30;
 constexpr const char* kMemorySigns[] = {"out of memory", "bad_alloc", "Cannot allocate memory",
                                         "memory exhausted", "failed to map segment"};
-
-/// What every program here needs to start and to load its libraries.
-void add_system(os::Allowed* allowed) {
-  for (const char* folder : {"/usr", "/bin", "/lib", "/lib64"})
-    allowed->running.emplace_back(folder);
-  for (const char* file : {"/etc/ld.so.cache", "/etc/alternatives", "/dev/urandom", "/proc/meminfo",
-                           "/proc/cpuinfo", "/sys/devices/system/cpu"}) {
-    allowed->reading.emplace_back(file);
-  }
-  allowed->writing.emplace_back("/dev/null");
-}
 
 std::vector<std::string> ptxas_command(const FoundProgram& ptxas,
                                        const ports::CompileRequest& request,
@@ -106,21 +96,21 @@ Result<ProgramCompiler::Step> ProgramCompiler::run_once(const std::vector<std::s
                                                         const ports::CompileRequest& request,
                                                         const std::string& scratch,
                                                         double deadline) const {
-  os::Allowed allowed = dialect_.allowed;
-  add_system(&allowed);
-  allowed.reading.insert(allowed.reading.end(), request.include_folders.begin(),
-                         request.include_folders.end());
-  allowed.writing.push_back(scratch);
+  sandbox::ForeignProcess job{sandbox::Kind::CompilerProgram,
+                              sandbox::system_files(),
+                              {"TMPDIR=" + scratch, "LC_ALL=C", "CCACHE_DISABLE=1"}};
+  for (const auto& [to, from] : {std::pair(&job.allowed.running, &dialect_.running),
+                                 std::pair(&job.allowed.reading, &dialect_.reading),
+                                 std::pair(&job.allowed.reading, &request.include_folders)})
+    to->insert(to->end(), from->begin(), from->end());
+  job.allowed.writing.push_back(scratch);
   os::ProcessLimits limits;
   limits.timeout_seconds = std::max(0.01, deadline - os::monotonic_seconds());
 #ifndef __SANITIZE_ADDRESS__
-  limits.memory_bytes = kMemoryBytes;
+  job.memory_bytes = kMemoryBytes;
 #endif
   limits.output_bytes = 4 << 20;
-  limits.allowed = &allowed;
-  limits.confined = true;
-  return Step{KW_TRY(
-      os::run_process(command, {}, limits, {"TMPDIR=" + scratch, "LC_ALL=C", "CCACHE_DISABLE=1"}))};
+  return Step{KW_TRY(sandbox::run(job, command, {}, limits))};
 }
 
 std::optional<Error> ProgramCompiler::target_error(const ports::CompileRequest& request,

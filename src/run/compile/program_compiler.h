@@ -1,5 +1,5 @@
 // The Compiler port with a compiler program: nvcc or clang makes PTX, ptxas makes a cubin of it.
-// Every run has a time and a memory limit. If Linux has Landlock, it sees only its own folders.
+// Every run has a time and a memory limit. It sees only its own folders.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compile/search.h"
-#include "os/landlock.h"
 #include "ports/compiler.h"
 
 namespace kw::compile {
@@ -20,8 +19,9 @@ struct Dialect {
   std::string path;
   std::optional<FoundProgram> ptxas;
   std::vector<std::string> header_folders;  // its own: removed from file names in PTX
-  os::Allowed allowed;        // besides the scratch folder and the request's include folders
-  std::string before, after;  // lines around every source
+  // What it may read and run besides the system, its scratch folder and the request's folders.
+  std::vector<std::string> reading, running;
+  std::string before, after;          // lines around every source
   bool leaves_out_host_code = false;  // instead of refusing it
   /// The command that turns `input` into PTX at `output`.
   std::function<std::vector<std::string>(const ports::CompileRequest&, const std::string& input,

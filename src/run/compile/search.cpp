@@ -20,6 +20,7 @@
 #include "os/files.h"
 #include "os/own_program.h"
 #include "os/process.h"
+#include "sandbox/trusted.h"
 
 namespace kw::compile {
 namespace {
@@ -105,6 +106,7 @@ class Finder {
   std::string cuda_program(const std::string& name) const;
 
  private:
+  bool trusted(const char* what, const std::string& path);
   std::vector<std::string> system_glob(const std::string& pattern) const {
     return os::glob(options_.root + pattern);
   }
@@ -176,7 +178,7 @@ std::vector<std::string> Finder::loader_folders() const {
 
 std::vector<std::string> Finder::python_folders() const {
   const std::string python = os::find_program("python3");
-  if (!options_.ask_python || python.empty()) return {};
+  if (!options_.ask_python || python.empty() || !sandbox::check_trusted(python)) return {};
   os::ProcessLimits limits;
   limits.timeout_seconds = 10;
   const auto answer =
@@ -205,6 +207,12 @@ std::string Finder::nvrtc_version(const std::string& library, const std::string&
   return from_builtins;
 }
 
+bool Finder::trusted(const char* what, const std::string& path) {
+  const Status status = sandbox::check_trusted(path);
+  if (!status) looked(what, path, status.error().message);
+  return status.has_value();
+}
+
 bool Finder::try_nvrtc_file(const std::string& library) {
   const std::string builtins = builtins_for(library);
   const std::string version = nvrtc_version(library, builtins);
@@ -216,6 +224,7 @@ bool Finder::try_nvrtc_file(const std::string& library) {
     looked("NVRTC", library, "libnvrtc-builtins.so is missing from its folder");
     return false;
   }
+  if (!trusted("NVRTC", library) || !trusted("NVRTC", builtins)) return false;
   looked("NVRTC", library, "found, version " + version);
   box_.nvrtc = FoundNvrtc{library, builtins, version};
   return true;
@@ -369,6 +378,7 @@ void Finder::find_programs() {
   };
   for (auto [name, found] : {std::pair{"nvcc", &box_.nvcc}, std::pair{"ptxas", &box_.ptxas}}) {
     const std::string path = find_in_toolkits(name);
+    if (!path.empty() && !trusted(name, path)) continue;
     const std::string version = path.empty() ? "" : version_of(path, ", V");
     if (!version.empty()) *found = FoundProgram{path, version};
     looked(name, path.empty() ? "toolkit folders and PATH" : path,
@@ -387,13 +397,14 @@ std::string Finder::cuda_program(const std::string& name) const {
   const auto first_of = [&]() -> std::string {
     for (const std::string& folder : folders) {
       const std::string path = os::find_program(folder + "/" + name);
-      if (!path.empty()) return path;
+      if (!path.empty() && sandbox::check_trusted(path)) return path;
     }
     return "";
   };
   if (const std::string path = first_of(); !path.empty()) return path;
   if (options_.root.empty()) {
-    if (const std::string path = os::find_program(name); !path.empty()) return path;
+    const std::string path = os::find_program(name);
+    if (!path.empty() && sandbox::check_trusted(path)) return path;
   }
   folders.clear();
   for (auto at = toolkits_.rbegin(); at != toolkits_.rend(); ++at) {
@@ -425,7 +436,7 @@ void Finder::find_clang() {
     const std::string path = options_.root.empty()
                                  ? os::find_program(name)
                                  : os::find_program(options_.root + "/usr/bin/" + name);
-    if (path.empty()) continue;
+    if (path.empty() || !trusted("clang", path)) continue;
     const std::string version = version_of(path, "clang version ");
     const bool good = leading_number(version) >= kOldestClang;
     looked("clang", path,

@@ -36,10 +36,10 @@ void fields(auto& v, ports::CompileRequest& r) {
     r.timeout_seconds);
 }
 void fields(auto& v, WorkerSetup& r) {
-  v(r.library, r.builtins, r.version, r.header_folders, r.readable, r.scratch_folder, r.precompile,
+  v(r.library, r.builtins, r.version, r.header_folders, r.scratch_folder, r.precompile,
     r.memory_bytes);
 }
-void fields(auto& v, WorkerHello& r) { v(r.error, r.confined, r.unconfined_reason); }
+void fields(auto& v, WorkerHello& r) { v(r.error); }
 void fields(auto& v, WorkerReply& r) { v(r.outcome, r.error, r.wants_rest); }
 
 }  // namespace

@@ -16,7 +16,6 @@ struct WorkerSetup {
   std::string library, builtins;            // NVRTC's two files
   std::string version;                      // shown in outcomes: "NVRTC 13.0.88"
   std::vector<std::string> header_folders;  // the compiler's own
-  std::vector<std::string> readable;        // all that it may read
   std::string scratch_folder;               // the only place that it may write
   bool precompile = true;                   // headers, into that folder
   uint64_t memory_bytes = 0;
@@ -25,8 +24,6 @@ struct WorkerSetup {
 /// The worker's answer to the setup.
 struct WorkerHello {
   std::string error;  // why it cannot work, or ""
-  bool confined = false;
-  std::string unconfined_reason;
 };
 
 /// The worker's answer to each request.

@@ -1,12 +1,22 @@
+// One candidate can destroy the context that another is judged in, hang the device, or take over
+// the worker through a bug of the driver. So the worker is a process of its own, behind the walls
+// of its kind, and a worker that does not answer is killed. What it holds (images, inputs) is noted
+// here, so that a new worker gets it again. A context in our process would save the messages. The
+// cost: each start compiles our own kernels again, because the driver's cache on disk is not used.
 #include "gpu/worker_link.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/contains.h"
+#include "core/one_line.h"
 #include "core/text.h"
+#include "os/files.h"
 #include "os/own_program.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/trusted.h"
 
 namespace kw::gpu {
 namespace {
@@ -20,7 +30,23 @@ std::string last_output(os::Child& child) {
   const std::string tail = child.stderr_tail();
   const auto lines = split_lines(trim(tail));
   return lines.empty() || lines.back().empty() ? ""
-                                               : fmt::format("; its last output: {}", lines.back());
+                                               : "; its last output: " + one_line(lines.back());
+}
+
+/// Kernels of candidates can end the worker or take it over. It needs the driver and its devices.
+/// It writes no file: the driver's cache of compiled kernels would let one candidate choose the
+/// machine code of another.
+sandbox::ForeignProcess gpu_job(const std::string& program) {
+  sandbox::ForeignProcess job{
+      sandbox::Kind::GpuWorker, sandbox::worker_files(program), {"CUDA_CACHE_DISABLE=1"}};
+  sandbox::add_gpu(&job.allowed);
+  const std::string driver = os::env_path("KERNELWRIGHT_LIBCUDA");
+  if (!driver.empty())
+    job.allowed.reading.push_back(std::filesystem::path(driver).parent_path().string());
+  // Drivers that tests pretend read what they pretend from here.
+  if (const std::string pretended = os::env_path("KERNELWRIGHT_RUNTIME_DIR"); !pretended.empty())
+    job.allowed.reading.push_back(pretended);
+  return job;
 }
 
 }  // namespace
@@ -28,7 +54,9 @@ std::string last_output(os::Child& child) {
 Result<std::unique_ptr<WorkerLink>> WorkerLink::start(int ordinal) {
   const std::string program = KW_TRY(os::worker_program());
   std::unique_ptr<WorkerLink> link(new WorkerLink());
-  link->child_ = KW_TRY(os::Child::start({program, "worker-gpu"}));
+  if (const std::string driver = os::env_path("KERNELWRIGHT_LIBCUDA"); !driver.empty())
+    KW_TRY(sandbox::check_trusted(driver));
+  link->child_ = KW_TRY(sandbox::start(gpu_job(program), {program, "worker-gpu"}));
   Request hello;
   hello.ordinal = ordinal;
   Answer answer = link->ask(hello, kHelloSeconds);

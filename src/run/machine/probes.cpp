@@ -13,10 +13,10 @@
 #include "core/text.h"
 #include "cuda/driver.h"
 #include "gpu/gpu_device.h"
-#include "os/call_filter.h"
 #include "os/files.h"
-#include "os/landlock.h"
 #include "os/process.h"
+#include "sandbox/properties.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::machine {
 
@@ -135,7 +135,7 @@ void probe_counters(Examination& examination, Tool& tool) {
   limits.timeout_seconds = kProfileSeconds;
   const auto run = os::run_process({ncu, "--metrics", kTrialMetric, "--launch-count", "1",
                                     "--target-processes", "all", os::self_path(), "gpu-canary"},
-                                   {}, limits);
+                                   {}, limits, {sandbox::also_unconfined("gpu")});
   if (!run || run->timed_out) {
     tool.note = run ? "ncu did not finish within a minute" : run.error().message;
     return;
@@ -195,17 +195,16 @@ void probe_cutlass(Examination&, Tool& tool) {
 
 /// The kernel's means to confine what executes other people's code.
 void probe_walls(Examination&, Tool& tool) {
-  const os::LandlockSupport& walls = os::landlock_support();
-  const std::vector<std::string> missing = os::missing_limits();
-  std::vector<std::string> there;
-  if (walls.files) there.emplace_back("files");
-  if (walls.network) there.emplace_back("TCP");
-  if (walls.signals) there.emplace_back("signals");
-  if (os::has_call_filter()) there.emplace_back("system calls");
-  if (!there.empty()) found(tool, "", join(there, ", "));
-  if (!missing.empty()) tool.state = there.empty() ? ToolState::Missing : ToolState::Limited;
+  std::vector<std::string> there, missing;
+  for (const sandbox::Property& one : sandbox::properties_on(sandbox::this_kernel())) {
+    if (one.provider.empty())
+      missing.push_back(fmt::format("{}: {}", one.name, one.missing));
+    else
+      there.push_back(fmt::format("{} by {}", one.name, one.provider));
+  }
+  found(tool, "", join(there, "; "));
+  if (!missing.empty()) tool.state = ToolState::Limited;
   tool.note = join(missing, "; ");
-  if (!walls.reason.empty()) tool.note = walls.reason + "; " + tool.note;
 }
 
 constexpr ToolRow kToolRows[] = {
@@ -250,8 +249,8 @@ constexpr ToolRow kToolRows[] = {
     {"triton", "Triton", probe_triton, "Triton kernels as candidates",
      "pip install triton (it comes with torch)"},
     {"walls", "sandbox", probe_walls,
-     "Python of references, host code of candidates and compilers are confined only in part",
-     "Linux 6.12 or newer with Landlock and seccomp (boot option lsm=landlock,…)"},
+     "processes that run foreign text are not started, unless --unconfined names their kind",
+     "Linux 5.13 or newer with Landlock and seccomp (boot option lsm=landlock,…)"},
     {"cutlass", "CUTLASS", probe_cutlass, "modules that include CUTLASS or CuTe",
      "git clone https://github.com/NVIDIA/cutlass and set $CUTLASS_PATH to it"},
 };

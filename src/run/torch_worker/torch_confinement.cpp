@@ -88,29 +88,15 @@ void add_settings(std::vector<std::string>* folders) {
 }
 
 os::Allowed allowed_for(const Places& places, const std::string& scratch) {
-  os::Allowed allowed;
-  allowed.running = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/opt"};
+  os::Allowed allowed = sandbox::system_files();
+  allowed.running.emplace_back("/opt");
   allowed.running.insert(allowed.running.end(), places.folders.begin(), places.folders.end());
   add_settings(&allowed.running);
-  allowed.reading = {"/proc",
-                     "/sys",
-                     "/etc/ld.so.cache",
-                     "/etc/ld.so.conf",
-                     "/etc/ld.so.conf.d",
-                     "/etc/localtime",
-                     "/etc/passwd",
-                     "/etc/group",
-                     "/etc/nsswitch.conf",
-                     "/etc/alternatives",
-                     "/dev/urandom",
-                     "/dev/random"};
-  allowed.writing = {scratch};
-  allowed.devices = {"/dev/null", "/dev/zero", "/dev/dri"};
-  std::error_code failed;
-  for (const auto& one : fs::directory_iterator("/dev", failed)) {
-    if (one.path().filename().string().starts_with("nvidia"))
-      allowed.devices.push_back(one.path().string());
-  }
+  for (const char* file : {"/etc/passwd", "/etc/group", "/etc/nsswitch.conf"})
+    allowed.reading.emplace_back(file);
+  allowed.writing.push_back(scratch);
+  allowed.devices.emplace_back("/dev/null");
+  if (sandbox::has_gpu_devices()) sandbox::add_gpu(&allowed);
   return allowed;
 }
 
@@ -126,24 +112,25 @@ Listeners& listeners() {
 
 std::string execution_text(const std::string& name) {
   const std::string path = os::without_controls(name);
-  const std::vector<std::string> missing = os::missing_limits();
-  if (missing.empty()) return fmt::format("PyTorch executes {} in a confined process", path);
-  return fmt::format(
-      "PyTorch executes {}, and this machine cannot confine it fully: {} ('kernelwright doctor' "
-      "says why)",
-      path, join(missing, "; "));
+  const std::string word = sandbox::row_of(sandbox::Kind::Torch).word;
+  if (!sandbox::is_unconfined(word))
+    return fmt::format("PyTorch executes {} in a confined process", path);
+  return fmt::format("PyTorch executes {} without walls, because you gave --unconfined {}", path,
+                     word);
 }
 
 }  // namespace
 
-Result<TorchConfinement> torch_confinement(const std::string& python, const std::string& scratch) {
+Result<TorchConfinement> torch_confinement(const std::string& python, const std::string& scratch,
+                                           sandbox::Kind kind) {
   const Places places = KW_TRY(places_of(python));
   return TorchConfinement{
       places.python,
-      allowed_for(places, scratch),
-      {"HOME=" + scratch, "TMPDIR=" + scratch, "XDG_CACHE_HOME=" + scratch,
-       "TORCHINDUCTOR_CACHE_DIR=" + scratch + "/inductor",
-       "TRITON_CACHE_DIR=" + scratch + "/triton", "USER=kernelwright", "LOGNAME=kernelwright"}};
+      {kind,
+       allowed_for(places, scratch),
+       {"HOME=" + scratch, "TMPDIR=" + scratch, "XDG_CACHE_HOME=" + scratch,
+        "TORCHINDUCTOR_CACHE_DIR=" + scratch + "/inductor",
+        "TRITON_CACHE_DIR=" + scratch + "/triton", "USER=kernelwright", "LOGNAME=kernelwright"}}};
 }
 
 std::string exported_program(const std::string& text) {

@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "core/result.h"
-#include "os/landlock.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::torch_worker {
 
 struct TorchConfinement {
   std::string python;  // the interpreter itself, not a script that selects one
-  os::Allowed allowed;
-  std::vector<std::string> environment;  // NAME=value
+  sandbox::ForeignProcess job;
 };
 /// `scratch`: the folder that the process may write.
-Result<TorchConfinement> torch_confinement(const std::string& python, const std::string& scratch);
+Result<TorchConfinement> torch_confinement(const std::string& python, const std::string& scratch,
+                                           sandbox::Kind kind);
 
 /// The file that our Python package exported for a reference with this text, and that the text
 /// loads. It is in the cache, named by its hash. "" when the text loads none.

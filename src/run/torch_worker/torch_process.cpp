@@ -103,11 +103,15 @@ TorchOutcome TorchProcess::launch() {
 
 Status TorchProcess::start_confined(std::vector<std::string> command) {
   scratch_.emplace(KW_TRY(os::ScratchFolder::make("torch")));
-  TorchConfinement walls = KW_TRY(torch_confinement(command.front(), scratch_->path()));
+  const sandbox::Kind kind = options_.baselines           ? sandbox::Kind::TorchBaseline
+                             : sandbox::has_gpu_devices() ? sandbox::Kind::TorchGpu
+                                                          : sandbox::Kind::Torch;
+  TorchConfinement walls = KW_TRY(torch_confinement(command.front(), scratch_->path(), kind));
   command.front() = walls.python;
-  if (!program_.empty()) walls.allowed.reading.push_back(program_);
-  child_ = KW_TRY(os::Child::start(
-      command, {std::move(walls.environment), os::Environment::Needed, &walls.allowed}));
+  if (!program_.empty()) walls.job.allowed.reading.push_back(program_);
+  // The driver reserves huge ranges of addresses, so only processes without it have this limit.
+  if (kind == sandbox::Kind::Torch) walls.job.data_bytes = os::available_memory();
+  child_ = KW_TRY(sandbox::start(walls.job, command));
   return Done{};
 }
 

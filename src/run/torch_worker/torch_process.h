@@ -21,6 +21,7 @@ struct TorchOptions {
   std::vector<std::string> command = {};  // for tests: started instead of a Python with our worker
   uint64_t memory_bytes = 0;     // for a reference on the CPU; 0: three quarters of the free memory
   double start_seconds = 180;    // for importing torch
+  bool baselines = false;        // it takes times: torch.compile may start compilers
   bool many_references = false;  // one process for all references: for tests with our own sources
   bool gpu = false;  // its references use CUDA, which works in a process without forks only
 };

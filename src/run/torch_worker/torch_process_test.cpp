@@ -398,7 +398,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"aborts", "import os\nos.abort()\n", TorchKind::Died, "SIGABRT", 60, true},
         BadCase{"forks",
                 HEAD "def f():\n    if os.fork() == 0: return torch.ones(1)\n    return 3\n",
-                TorchKind::BadReturn, "an int"},
+                TorchKind::Raised, "PermissionError"},
         BadCase{"closes_everything",
                 HEAD "def f():\n    os.closerange(0, 4096)\n    return 'gone'\n", TorchKind::Died,
                 "", 60, true}),

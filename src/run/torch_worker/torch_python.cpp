@@ -7,6 +7,7 @@
 #include "os/own_program.h"
 #include "os/permissions.h"
 #include "os/process.h"
+#include "sandbox/trusted.h"
 
 namespace kw::torch_worker {
 namespace {
@@ -24,6 +25,8 @@ std::string lacks(const std::string& python, std::string* version) {
   const bool relative = !python.starts_with("/") && python.find('/') != std::string::npos;
   if (relative) return "not an absolute path, so it is not run";
   if (os::find_program(python).empty()) return "no such program";
+  if (const Status status = sandbox::check_trusted(os::find_program(python)); !status)
+    return status.error().message;
   os::ProcessLimits limits;
   limits.timeout_seconds = kProbeSeconds;
   auto run = os::run_process({python, "-I", "-c", kProbe}, {}, limits);
