@@ -161,12 +161,12 @@ TEST(Replay, RunsTakeSomeOptionsAnew) {
             (std::set<std::string>{"--generations", "--ensemble", "--budget", "--max-calls",
                                    "--max-tokens", "--time", "--device", "--record", "--replay",
                                    "--threads", "--timeout", "--out", "--allow-commands",
-                                   "--no-python"}));
-  EXPECT_EQ(
-      given_anew("tune-verifiers"),
-      (std::set<std::string>{"--generations", "--budget", "--max-calls", "--max-tokens",
-                             "--second-model", "--model", "--in-flight", "--record", "--replay",
-                             "--runs", "--no-install", "--out", "--allow-commands"}));
+                                   "--no-python", "--unconfined"}));
+  EXPECT_EQ(given_anew("tune-verifiers"),
+            (std::set<std::string>{"--generations", "--budget", "--max-calls", "--max-tokens",
+                                   "--second-model", "--model", "--in-flight", "--record",
+                                   "--replay", "--runs", "--no-install", "--out",
+                                   "--allow-commands", "--unconfined"}));
   // All that these two take is given anew.
   for (const char* name : {"resume", "tune"})
     EXPECT_EQ(given_anew(name).size(), find_command(name)->options.size()) << name;
