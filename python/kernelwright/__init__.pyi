@@ -57,6 +57,7 @@ def bench(
     timeout: float = 60.0,
     budget_seconds: float = 60.0,
     no_python: bool = False,
+    unconfined: Sequence[Literal["compiler", "parser", "recorder", "torch", "gpu"]] | str | None = None,
 ) -> Benchmark: ...
 
 def compare(
@@ -84,6 +85,7 @@ def compare(
     threads: int | None = None,
     timeout: float = 60.0,
     no_python: bool = False,
+    unconfined: Sequence[Literal["compiler", "parser", "recorder", "torch", "gpu"]] | str | None = None,
 ) -> Benchmark: ...
 
 def synthesize(
@@ -120,6 +122,7 @@ def synthesize(
     timeout: float = 60.0,
     budget_seconds: float = 60.0,
     no_python: bool = False,
+    unconfined: Sequence[Literal["compiler", "parser", "recorder", "torch", "gpu"]] | str | None = None,
     model_id: str | None = None,
     stage_model: Sequence[str] | Mapping[str, str] | None = None,
     retries: Mapping[str, float] | None = None,
@@ -168,4 +171,5 @@ def verify(
     threads: int | None = None,
     timeout: float = 60.0,
     budget_seconds: float = 60.0,
+    unconfined: Sequence[Literal["compiler", "parser", "recorder", "torch", "gpu"]] | str | None = None,
 ) -> Verdict: ...

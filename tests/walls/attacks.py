@@ -25,11 +25,11 @@ if not os.path.exists(PYTHON):
 if json.loads(h.run("doctor", "--json").stdout)["tools"]["walls"]["state"] != "found":
     skip("this machine has not all walls")
 
-FORKS, PROGRAMS = {"fork"}, {"start a shell", "become another program"}
+FORKS, PROGRAMS = {"fork", "take over orphans"}, {"start a shell", "become another program"}
 DEVICES = {"memory that no limit of a process counts", "files in memory without a limit", "read the words another process was started with"}
 KINDS = {  # what each kind needs for its work
     "compiler-library": set(), "compiler-program": FORKS | PROGRAMS, "disassembler": FORKS | PROGRAMS, "parser": set(), "recorder": set(),
-    "python-recorder": FORKS, "tuner": FORKS | PROGRAMS | DEVICES, "torch": set(), "torch-gpu": DEVICES,
+    "python-recorder": FORKS, "tuner": FORKS | PROGRAMS | DEVICES, "torch": FORKS, "torch-gpu": FORKS | DEVICES,
     "torch-baseline": FORKS | PROGRAMS | DEVICES, "gpu-worker": DEVICES,
 }
 
