@@ -1,6 +1,7 @@
 """Passed to `python -c`: reads the files of the worker from the first frame on descriptor 3 and starts it.
 
-The argument is "alone" or "forks": whether this process itself runs references.
+The argument is "forks", "alone" or "times". Only with "forks" another process runs the references. Only "times" may
+start processes for them: torch.compile starts compilers.
 
 No file is written to disk, and the files always belong to the kernelwright that started this process.
 """
@@ -50,7 +51,9 @@ class Files(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 (size,) = struct.unpack("<I", read_exactly(4))
 sys.meta_path.insert(0, Files(json.loads(read_exactly(size))))
-from kw_torch_worker import main, template  # noqa: E402  (only now can they be found)
+from kw_torch_worker import main, no_children, template  # noqa: E402  (only now can they be found)
 
-alone = sys.argv.pop() == "alone"
-(main if alone else template).serve(3)
+how = sys.argv.pop()
+if how == "alone":
+    no_children.enter()
+(template if how == "forks" else main).serve(3)

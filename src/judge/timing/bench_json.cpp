@@ -1,5 +1,6 @@
 #include "core/json_writer.h"
 #include "machine/devices.h"
+#include "sandbox/sandbox.h"
 #include "timing/bench.h"
 
 namespace kw::timing {
@@ -59,6 +60,7 @@ Json to_json(const BenchReport& report) {
     v("against", best->name)("speedup", best->comparison->speedup);
     v("relation", clock::relation_name(best->comparison->relation));
   }
+  v("unconfined", sandbox::started_unconfined(), Zero::Omit);
   v("estimate", report.estimate, Zero::Omit)("environment", environment_json(report));
   return v("notes", report.notes)("seconds", report.seconds).take();
 }

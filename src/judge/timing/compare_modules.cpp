@@ -16,6 +16,7 @@
 #include "machine/best_image.h"
 #include "machine/devices.h"
 #include "os/interrupt.h"
+#include "sandbox/sandbox.h"
 
 namespace kw::timing {
 namespace {
@@ -215,6 +216,7 @@ Json to_json(const CompareReport& report) {
     }));
   v("verified", false)("outputs", report.outputs, Zero::Omit);
   v("comparison", report.comparison, Zero::Omit);
+  v("unconfined", sandbox::started_unconfined(), Zero::Omit);
   JsonWriter environment(machine::to_json(report.device));
   environment("compiler", report.compiler)("workers", report.workers);
   return v("environment", environment.take()).take();

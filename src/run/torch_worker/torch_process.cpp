@@ -86,7 +86,15 @@ TorchOutcome TorchProcess::launch() {
   if (command.empty()) {
     const FoundPython found = find_torch_python();
     if (found.path.empty()) return no_torch(found);
-    command = {found.path, "-I", "-B", "-u", "-c", worker.boot, alone_ ? "alone" : "forks"};
+    command = {found.path,
+               "-I",
+               "-B",
+               "-u",
+               "-c",
+               worker.boot,
+               options_.baselines ? "times"
+               : alone_           ? "alone"
+                                  : "forks"};
   }
   child_.reset();
   if (Status started = start_confined(std::move(command)); !started)
